@@ -1,0 +1,3 @@
+"""The engine: a pure core that decides, and the shell around it that performs."""
+
+VERSION = "0.1.0"

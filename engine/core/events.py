@@ -1,0 +1,522 @@
+"""Every fact the system can record: the vocabulary, in one file. Decoding is validation.
+
+The JSON form is stable: a golden file per schema version is replayed by the tests. An unknown type decodes to
+`Unknown` with its raw JSON kept; unknown fields are ignored here and kept in the journal, which never re-encodes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from engine.core.effects import AnyEffect
+from engine.core.model import (
+    AgentResult,
+    CheckResult,
+    Decision,
+    Diagnosis,
+    FileChange,
+    Finding,
+    Health,
+    Plan,
+    Review,
+    Role,
+    Rung,
+    Struct,
+    Verdict,
+)
+from engine.core.policy import Policy
+
+SCHEMA = 1
+
+
+class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+    """Base of events."""
+
+
+# ── the sprint and its runs ────────────────────────────────────────────────────────────────────────────────────────
+
+
+class SprintCreated(Event, frozen=True, kw_only=True, tag="sprint_created"):
+    sprint: str
+    """NNN-slug."""
+    plan: Plan
+    branch: str
+    topic: str
+
+
+class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
+    """An engine took the sprint up. In-flight effects of the run before are over: the runner says how in `effects`."""
+
+    run: str
+    pid: int
+    policy: Policy
+    attended: bool
+    sandbox: str
+    version: str
+    day: str
+    """Local date the day budget counts by."""
+    day_spent_usd: float = 0.0
+    """Spent this day by the repository's other sprints."""
+    recent_calls: tuple[float, ...] = ()
+    """Times of other sprints' agent calls in the last hour: permits are shared."""
+    config_hash: str = ""
+    checks: tuple[str, ...] = ()
+    """Names of the configured checks."""
+
+
+class RunEnded(Event, frozen=True, kw_only=True, tag="run_ended"):
+    run: str
+    outcome: str
+    """done, failed, limit, blocked, stopped, interrupted or error."""
+    reason: str
+
+
+class Paused(Event, frozen=True, kw_only=True, tag="paused"):
+    by: str = ""
+
+
+class Resumed(Event, frozen=True, kw_only=True, tag="resumed"):
+    by: str = ""
+
+
+class StopRequested(Event, frozen=True, kw_only=True, tag="stop_requested"):
+    """graceful: finish the running effects; now: end them, their work is kept and taken up again."""
+
+    now: bool = False
+    by: str = ""
+
+
+class SprintCancelled(Event, frozen=True, kw_only=True, tag="sprint_cancelled"):
+    by: str = ""
+
+
+class PlanChanged(Event, frozen=True, kw_only=True, tag="plan_changed"):
+    """The user edited plan.md: taken up between tasks."""
+
+    plan: Plan
+    summary: str = ""
+
+
+class PolicyChanged(Event, frozen=True, kw_only=True, tag="policy_changed"):
+    policy: Policy
+    summary: str = ""
+
+
+class AttendanceChanged(Event, frozen=True, kw_only=True, tag="attendance_changed"):
+    attended: bool
+
+
+# ── effects ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class EffectStarted(Event, frozen=True, kw_only=True, tag="effect_started"):
+    """The intent, appended before anything is done."""
+
+    effect: AnyEffect
+
+
+class EffectFailed(Event, frozen=True, kw_only=True, tag="effect_failed"):
+    """The engine's own part failed (git, disk, spawn). kind: transient, permanent or recoverable."""
+
+    id: str
+    kind: str
+    message: str
+    hint: str = ""
+
+
+class EffectInterrupted(Event, frozen=True, kw_only=True, tag="effect_interrupted"):
+    """The engine ended while this was under way; what it may have spent is charged as reserved."""
+
+    id: str
+    reason: str = ""
+
+
+# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class WorkspaceReady(Event, frozen=True, kw_only=True, tag="workspace_ready"):
+    id: str
+    task: str
+    lane: int
+    tree: str
+    base: str
+
+
+class AgentFinished(Event, frozen=True, kw_only=True, tag="agent_finished"):
+    id: str
+    task: str
+    role: Role
+    rung: Rung
+    result: AgentResult
+    iteration: int = 0
+    seat: str = ""
+    charged_usd: float = 0.0
+    """What the budget counts: the agent's figure where it is sane, else the reservation."""
+    reserved_usd: float = 0.0
+
+
+class ScopeChecked(Event, frozen=True, kw_only=True, tag="scope_checked"):
+    id: str
+    task: str
+    verdict: Verdict
+    tree: str
+    """The tree after out-of-scope hunks were put back."""
+    changes: tuple[FileChange, ...] = ()
+    """What the task has changed since its base."""
+    attempt_changes: tuple[FileChange, ...] = ()
+    """What this attempt changed."""
+    reverted: tuple[str, ...] = ()
+    kept_aside: str = ""
+    """Where the user finds what was put back."""
+    findings: tuple[Finding, ...] = ()
+    reason: str = ""
+
+
+class ChecksFinished(Event, frozen=True, kw_only=True, tag="checks_finished"):
+    id: str
+    task: str
+    tree: str
+    base: str
+    purpose: str
+    results: tuple[CheckResult, ...]
+    findings: tuple[Finding, ...] = ()
+    """Integrity findings over the change as a whole."""
+    evidence: str = ""
+    iteration: int = 0
+
+
+class ReviewFinished(Event, frozen=True, kw_only=True, tag="review_finished"):
+    id: str
+    task: str
+    tree: str
+    review: Review
+
+
+class DiagnosisGiven(Event, frozen=True, kw_only=True, tag="diagnosis_given"):
+    """One councillor's diagnosis."""
+
+    id: str
+    task: str
+    seat: str
+    text: str
+
+
+class CouncilFinished(Event, frozen=True, kw_only=True, tag="council_finished"):
+    id: str
+    task: str
+    diagnosis: Diagnosis
+
+
+class Committed(Event, frozen=True, kw_only=True, tag="committed"):
+    id: str
+    task: str
+    commit: str
+    tree: str
+    message: str
+    branch: str
+
+
+class BaseMoved(Event, frozen=True, kw_only=True, tag="base_moved"):
+    """Another lane committed first. `tree` is the clean merge to be judged again; empty: they conflict."""
+
+    id: str
+    task: str
+    base: str
+    tree: str = ""
+    conflicts: tuple[str, ...] = ()
+
+
+class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
+    id: str
+    task: str
+    tree: str
+    backup: str
+    reason: str
+
+
+class CheckpointSaved(Event, frozen=True, kw_only=True, tag="checkpoint_saved"):
+    id: str
+    checkpoint: str
+    commit: str
+    reason: str
+
+
+class BaselineCreated(Event, frozen=True, kw_only=True, tag="baseline_created"):
+    id: str
+    milestone: str
+    ref: str
+    commit: str
+
+
+class Landed(Event, frozen=True, kw_only=True, tag="landed"):
+    id: str
+    ok: bool
+    commit: str = ""
+    detail: str = ""
+
+
+class WaitEnded(Event, frozen=True, kw_only=True, tag="wait_ended"):
+    id: str
+
+
+# ── decisions ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class TaskStarted(Event, frozen=True, kw_only=True, tag="task_started"):
+    task: str
+    lane: int
+    rung: int
+    complexity: int
+    reason: str
+
+
+class IterationStarted(Event, frozen=True, kw_only=True, tag="iteration_started"):
+    task: str
+    iteration: int
+    rung: int
+
+
+class Decided(Event, frozen=True, kw_only=True, tag="decided"):
+    """The end of an iteration."""
+
+    task: str
+    iteration: int
+    decision: Decision
+    reason: str
+    rung: int
+    """The rung from now on."""
+    recovery: str = ""
+    """fresh, last_good, back_two or empty."""
+    recovery_tree: str = ""
+
+
+class HealthChanged(Event, frozen=True, kw_only=True, tag="health_changed"):
+    task: str
+    health: Health
+    reason: str
+
+
+class TaskEnded(Event, frozen=True, kw_only=True, tag="task_ended"):
+    task: str
+    decision: Decision
+    reason: str
+    action: str = ""
+    """What the human may do about it."""
+
+
+class BudgetWarned(Event, frozen=True, kw_only=True, tag="budget_warned"):
+    scope: str
+    spent_usd: float
+    limit_usd: float
+
+
+# ── the human ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class GateOpened(Event, frozen=True, kw_only=True, tag="gate_opened"):
+    gate: str
+    task: str
+    kind: str
+    """fix, task or blocked."""
+    title: str
+    body: str = ""
+    attempt: int = 0
+    choices: tuple[str, ...] = ()
+    tree: str = ""
+    evidence: str = ""
+    """Approval binds to tree + evidence; a changed tree voids it."""
+    forced: bool = False
+
+
+class GateAnswered(Event, frozen=True, kw_only=True, tag="gate_answered"):
+    gate: str
+    choice: str
+    text: str = ""
+    by: str = ""
+    tree: str = ""
+
+
+class GateAsked(Event, frozen=True, kw_only=True, tag="gate_asked"):
+    gate: str
+    question: str
+    by: str = ""
+
+
+class GateReplied(Event, frozen=True, kw_only=True, tag="gate_replied"):
+    gate: str
+    id: str
+    answer: str
+
+
+class AutoChanged(Event, frozen=True, kw_only=True, tag="auto_changed"):
+    gate_kind: str
+    auto: bool
+    by: str = ""
+
+
+class Steered(Event, frozen=True, kw_only=True, tag="steered"):
+    """A note of the human to a task's next attempt."""
+
+    task: str
+    text: str
+    by: str = ""
+
+
+class SkipRequested(Event, frozen=True, kw_only=True, tag="skip_requested"):
+    task: str
+    by: str = ""
+
+
+class RetryRequested(Event, frozen=True, kw_only=True, tag="retry_requested"):
+    """An ended task is opened again, with a fresh ladder."""
+
+    task: str
+    text: str = ""
+    by: str = ""
+
+
+class CommandHandled(Event, frozen=True, kw_only=True, tag="command_handled"):
+    """Acknowledges a command from a user interface or from the inbox."""
+
+    command: str
+    name: str
+    ok: bool
+    detail: str = ""
+
+
+# ── the rest ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class LearningRecorded(Event, frozen=True, kw_only=True, tag="learning_recorded"):
+    task: str
+    text: str
+
+
+class Noted(Event, frozen=True, kw_only=True, tag="noted"):
+    """Something worth saying. level: info, warning or error."""
+
+    text: str
+    level: str = "info"
+    hint: str = ""
+    task: str = ""
+
+
+class Unknown(Struct):
+    """An event of a newer version, kept as it is."""
+
+    type: str
+    raw: dict[str, Any]
+
+
+AnyEvent = (
+    SprintCreated
+    | RunStarted
+    | RunEnded
+    | Paused
+    | Resumed
+    | StopRequested
+    | SprintCancelled
+    | PlanChanged
+    | PolicyChanged
+    | AttendanceChanged
+    | EffectStarted
+    | EffectFailed
+    | EffectInterrupted
+    | WorkspaceReady
+    | AgentFinished
+    | ScopeChecked
+    | ChecksFinished
+    | ReviewFinished
+    | DiagnosisGiven
+    | CouncilFinished
+    | Committed
+    | BaseMoved
+    | RolledBack
+    | CheckpointSaved
+    | BaselineCreated
+    | Landed
+    | WaitEnded
+    | TaskStarted
+    | IterationStarted
+    | Decided
+    | HealthChanged
+    | TaskEnded
+    | BudgetWarned
+    | GateOpened
+    | GateAnswered
+    | GateAsked
+    | GateReplied
+    | AutoChanged
+    | Steered
+    | SkipRequested
+    | RetryRequested
+    | CommandHandled
+    | LearningRecorded
+    | Noted
+)
+"""The tagged union that decoding validates against."""
+
+Fact = AnyEvent | Unknown
+
+
+class Envelope(Struct):
+    """An event as recorded: its place, its time and its stream (the sprint's id)."""
+
+    seq: int
+    stream: str
+    at: float
+    event: Fact
+    schema: int = SCHEMA
+
+
+_encoder = msgspec.json.Encoder()
+_decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
+_raw_decoder: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
+KNOWN_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AnyEvent.__args__)
+
+
+def type_of(event: Fact) -> str:
+    if isinstance(event, Unknown):
+        return event.type
+    return str(event.__struct_config__.tag)
+
+
+def encode(event: Fact) -> bytes:
+    """The stable JSON form of an event."""
+    if isinstance(event, Unknown):
+        return _encoder.encode(event.raw)
+    return _encoder.encode(event)
+
+
+def decode(data: bytes) -> Fact:
+    """Read an event; a type of a newer version is kept as Unknown. Raises msgspec.ValidationError for a broken one."""
+    try:
+        return _decoder.decode(data)
+    except msgspec.ValidationError:
+        raw = _raw_decoder.decode(data)
+        kind = raw.get("type")
+        if isinstance(kind, str) and kind not in KNOWN_TYPES:
+            return Unknown(type=kind, raw=raw)
+        raise
+
+
+def encode_envelope(envelope: Envelope) -> bytes:
+    """One JSON line for --json, replay files and the link's codec."""
+    body = encode(envelope.event)
+    head = _encoder.encode({"seq": envelope.seq, "stream": envelope.stream, "at": envelope.at, "v": envelope.schema})
+    return head[:-1] + b',"event":' + body + b"}"
+
+
+def decode_envelope(line: bytes) -> Envelope:
+    raw = msgspec.json.decode(line, type=_Line)
+    return Envelope(seq=raw.seq, stream=raw.stream, at=raw.at, schema=raw.v, event=decode(bytes(raw.event)))
+
+
+class _Line(msgspec.Struct):
+    seq: int
+    stream: str
+    at: float
+    event: msgspec.Raw
+    v: int = SCHEMA

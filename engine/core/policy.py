@@ -1,0 +1,134 @@
+"""The settings the core decides by. A run's policy is frozen in the journal when the run starts."""
+
+from __future__ import annotations
+
+from engine.core.model import Role, Rung, Struct
+
+DEFAULT_RUNGS = (
+    Rung(name="haiku", agent="claude", model="haiku", reserve_usd=0.25),
+    Rung(name="sonnet", agent="claude", model="sonnet", reserve_usd=1.0),
+    Rung(name="opus", agent="claude", model="opus", reserve_usd=2.0),
+)
+
+
+class LadderPolicy(Struct):
+    """When to climb. `failures[i]` is how many failures rung i may have; the last number is the council's threshold."""
+
+    rungs: tuple[Rung, ...] = DEFAULT_RUNGS
+    failures: tuple[int, ...] = (2, 2, 3)
+    policy: str = "classic"
+    """classic, or index: the rung with the least expected cost per success from measured history."""
+    roles: dict[str, str] = {}
+    """Rung name by role; unset: reviewer, councillors and synthesis at the top, scope-judge at the bottom."""
+    fallback: tuple[str, ...] = ()
+    """Agents that may take over, in order, while another waits for its usage limit."""
+
+    def role_rung(self, role: Role) -> int:
+        named = self.roles.get(role.value, "")
+        for index, rung in enumerate(self.rungs):
+            if rung.name == named:
+                return index
+        return 0 if role in (Role.SCOPE_JUDGE, Role.ANSWERER) else len(self.rungs) - 1
+
+    def threshold(self, rung: int) -> int:
+        return self.failures[min(rung, len(self.failures) - 1)] if self.failures else 2
+
+
+class BudgetPolicy(Struct):
+    """Money, calls and wall time. A reservation is made before each call."""
+
+    session_usd: float = 10.0
+    day_usd: float = 50.0
+    warn_percent: float = 80.0
+    low_percent: float = 20.0
+    """Under this share left: no escalation; the task ends BUDGET_EXHAUSTED."""
+    max_calls: int = 0
+    """Calls a sprint may make; 0: no bound of its own."""
+    max_seconds: float = 0.0
+    """Wall time a sprint may take; 0: no bound of its own."""
+
+
+class LimitPolicy(Struct):
+    """How fast agents may be called, and how long a provider's limit may be waited for."""
+
+    calls_per_hour: int = 100
+    max_wait_seconds: float = 6 * 3600.0
+
+
+class RetryPolicy(Struct):
+    """Transient errors: tries with backoff."""
+
+    attempts: int = 3
+    delay_seconds: float = 1.0
+    multiplier: float = 2.0
+    jitter: float = 0.25
+
+
+class BreakerPolicy(Struct):
+    """closed → open after consecutive failures of one dependency → half-open after a pause."""
+
+    enabled: bool = True
+    threshold: int = 5
+    reset_seconds: float = 60.0
+
+
+class GatePolicy(Struct):
+    """When the human is asked: gated or auto."""
+
+    fix: str = "gated"
+    task: str = "gated"
+    force_fix_at: int = 3
+    """From this attempt on the fix gate is always asked when somebody attends."""
+
+
+class TimeoutPolicy(Struct):
+    """Seconds; the seeds' defaults."""
+
+    implementation: float = 300.0
+    checks: float = 120.0
+    review: float = 60.0
+    idle: float = 120.0
+    """An agent that says nothing this long is ended."""
+
+
+class MonitorPolicy(Struct):
+    """The health rules."""
+
+    window: int = 3
+    recoveries: int = 2
+    """Recoveries per status, then the human."""
+    auto_rollback: bool = True
+
+
+class CheckpointPolicy(Struct):
+    """Automatic checkpoints and baselines."""
+
+    interval_seconds: float = 1800.0
+    on_phase_change: bool = True
+    on_task_complete: bool = True
+    baselines: tuple[str, ...] = ("session_start", "sprint_start", "sprint_end", "all_tests_passing", "feature_complete")
+
+
+class Policy(Struct):
+    """Everything `decide` needs to know of the configuration."""
+
+    max_iterations: int = 10
+    scope_retries: int = 1
+    """Attempts more within an iteration after out-of-scope changes were put back."""
+    stuck_detection: bool = True
+    lanes: int = 1
+    halt_conditions: tuple[str, ...] = ("security_critical", "max_iterations_reached", "budget_exceeded")
+    ladder: LadderPolicy = LadderPolicy()
+    budget: BudgetPolicy = BudgetPolicy()
+    limits: LimitPolicy = LimitPolicy()
+    retry: RetryPolicy = RetryPolicy()
+    breaker: BreakerPolicy = BreakerPolicy()
+    gates: GatePolicy = GatePolicy()
+    timeouts: TimeoutPolicy = TimeoutPolicy()
+    monitor: MonitorPolicy = MonitorPolicy()
+    checkpoints: CheckpointPolicy = CheckpointPolicy()
+    review: bool = True
+    """Ask a reviewer; off, the checks alone decide."""
+    scope_judge: bool = False
+    auto_land: bool = False
+    final_checks: bool = True
