@@ -55,8 +55,12 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     attended: bool
     sandbox: str
     version: str
-    day: str
-    """Local date the day budget counts by."""
+    utc_offset: float = 0.0
+    """Seconds east of UTC: the day budget counts local days."""
+    waits: bool = True
+    """With only open gates left: wait for an answer (True) or end the run as blocked (False)."""
+    max_iterations: int = 0
+    """Overrides the policy's number when above 0."""
     day_spent_usd: float = 0.0
     """Spent this day by the repository's other sprints."""
     recent_calls: tuple[float, ...] = ()
