@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import msgspec
 
 from engine.core.model import Role, Rung
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do"):
@@ -133,7 +128,3 @@ AnyEffect = (
     | Wait
     | Finish
 )
-
-
-def agent_calls(effects: Iterable[AnyEffect]) -> list[CallAgent]:
-    return [effect for effect in effects if isinstance(effect, CallAgent)]

@@ -407,7 +407,7 @@ class Noted(Event, frozen=True, kw_only=True, tag="noted"):
     task: str = ""
 
 
-class Unknown(Struct):
+class Unknown(Struct, frozen=True, kw_only=True):
     """An event of a newer version, kept as it is."""
 
     type: str
@@ -465,7 +465,7 @@ AnyEvent = (
 Fact = AnyEvent | Unknown
 
 
-class Envelope(Struct):
+class Envelope(Struct, frozen=True, kw_only=True):
     """An event as recorded: its place, its time and its stream (the sprint's id)."""
 
     seq: int

@@ -90,7 +90,7 @@ class ResultKind(StrEnum):
     NO_RESULT = "no_result"
 
 
-class TaskSpec(Struct):
+class TaskSpec(Struct, frozen=True, kw_only=True):
     """A task as the plan states it."""
 
     id: str
@@ -115,7 +115,7 @@ class TaskSpec(Struct):
     """What the plan waives for this task, e.g. "delete-tests" or a test id that may go."""
 
 
-class PhaseSpec(Struct):
+class PhaseSpec(Struct, frozen=True, kw_only=True):
     """An ordered group of tasks. A scaffold phase comes first."""
 
     id: str
@@ -124,7 +124,7 @@ class PhaseSpec(Struct):
     scaffold: bool = False
 
 
-class Plan(Struct):
+class Plan(Struct, frozen=True, kw_only=True):
     """One request and its phases."""
 
     title: str
@@ -138,7 +138,7 @@ class Plan(Struct):
         return tuple(task for phase in self.phases for task in phase.tasks)
 
 
-class Rung(Struct):
+class Rung(Struct, frozen=True, kw_only=True):
     """One step of the ladder: an (agent, model) pair."""
 
     name: str
@@ -148,7 +148,7 @@ class Rung(Struct):
     """Reserved before each call; also the call's own cap where the agent has one."""
 
 
-class Tokens(Struct):
+class Tokens(Struct, frozen=True, kw_only=True):
     """Token counts of one call."""
 
     input: int = 0
@@ -160,7 +160,7 @@ class Tokens(Struct):
         return self.input + self.output + self.cache_read + self.cache_write
 
 
-class Issue(Struct):
+class Issue(Struct, frozen=True, kw_only=True):
     """One finding of a review."""
 
     text: str
@@ -172,7 +172,7 @@ class Issue(Struct):
     critical: bool = False
 
 
-class Criterion(Struct):
+class Criterion(Struct, frozen=True, kw_only=True):
     """A reviewer's answer to one acceptance criterion."""
 
     text: str
@@ -180,7 +180,7 @@ class Criterion(Struct):
     reference: str = ""
 
 
-class Review(Struct):
+class Review(Struct, frozen=True, kw_only=True):
     """A review of a tree against its task. It can only lower a verdict."""
 
     approved: bool
@@ -190,7 +190,7 @@ class Review(Struct):
     summary: str = ""
 
 
-class Diagnosis(Struct):
+class Diagnosis(Struct, frozen=True, kw_only=True):
     """What the Bug Council concluded."""
 
     root_cause: str
@@ -199,7 +199,7 @@ class Diagnosis(Struct):
     test_cases: tuple[str, ...] = ()
 
 
-class AgentResult(Struct):
+class AgentResult(Struct, frozen=True, kw_only=True):
     """The one result of every agent call, whatever the agent."""
 
     kind: ResultKind
@@ -225,7 +225,7 @@ class AgentResult(Struct):
     """Path of the raw stream, below the state directory."""
 
 
-class FileChange(Struct):
+class FileChange(Struct, frozen=True, kw_only=True):
     """One path of a tree diff."""
 
     path: str
@@ -235,7 +235,7 @@ class FileChange(Struct):
     removed: int = 0
 
 
-class TestCounts(Struct):
+class TestCounts(Struct, frozen=True, kw_only=True):
     """Attribution of tests in one check."""
 
     __test__ = False
@@ -251,7 +251,7 @@ class TestCounts(Struct):
     gone: int = 0
 
 
-class Finding(Struct):
+class Finding(Struct, frozen=True, kw_only=True):
     """One thing a check or the integrity rules object to."""
 
     rule: str
@@ -262,7 +262,7 @@ class Finding(Struct):
     """error fails the check; human asks somebody; note is only shown; critical triggers the halt rule."""
 
 
-class CheckResult(Struct):
+class CheckResult(Struct, frozen=True, kw_only=True):
     """What one check measured."""
 
     name: str

@@ -11,7 +11,7 @@ DEFAULT_RUNGS = (
 )
 
 
-class LadderPolicy(Struct):
+class LadderPolicy(Struct, frozen=True, kw_only=True):
     """When to climb. `failures[i]` is how many failures rung i may have; the last number is the council's threshold."""
 
     rungs: tuple[Rung, ...] = DEFAULT_RUNGS
@@ -34,7 +34,7 @@ class LadderPolicy(Struct):
         return self.failures[min(rung, len(self.failures) - 1)] if self.failures else 2
 
 
-class BudgetPolicy(Struct):
+class BudgetPolicy(Struct, frozen=True, kw_only=True):
     """Money, calls and wall time. A reservation is made before each call."""
 
     session_usd: float = 10.0
@@ -48,14 +48,14 @@ class BudgetPolicy(Struct):
     """Wall time a sprint may take; 0: no bound of its own."""
 
 
-class LimitPolicy(Struct):
+class LimitPolicy(Struct, frozen=True, kw_only=True):
     """How fast agents may be called, and how long a provider's limit may be waited for."""
 
     calls_per_hour: int = 100
     max_wait_seconds: float = 6 * 3600.0
 
 
-class RetryPolicy(Struct):
+class RetryPolicy(Struct, frozen=True, kw_only=True):
     """Transient errors: tries with backoff."""
 
     attempts: int = 3
@@ -64,7 +64,7 @@ class RetryPolicy(Struct):
     jitter: float = 0.25
 
 
-class BreakerPolicy(Struct):
+class BreakerPolicy(Struct, frozen=True, kw_only=True):
     """closed → open after consecutive failures of one dependency → half-open after a pause."""
 
     enabled: bool = True
@@ -72,7 +72,7 @@ class BreakerPolicy(Struct):
     reset_seconds: float = 60.0
 
 
-class GatePolicy(Struct):
+class GatePolicy(Struct, frozen=True, kw_only=True):
     """When the human is asked: gated or auto."""
 
     fix: str = "gated"
@@ -81,7 +81,7 @@ class GatePolicy(Struct):
     """From this attempt on the fix gate is always asked when somebody attends."""
 
 
-class TimeoutPolicy(Struct):
+class TimeoutPolicy(Struct, frozen=True, kw_only=True):
     """Seconds; the seeds' defaults."""
 
     implementation: float = 300.0
@@ -91,7 +91,7 @@ class TimeoutPolicy(Struct):
     """An agent that says nothing this long is ended."""
 
 
-class MonitorPolicy(Struct):
+class MonitorPolicy(Struct, frozen=True, kw_only=True):
     """The health rules."""
 
     window: int = 3
@@ -100,16 +100,22 @@ class MonitorPolicy(Struct):
     auto_rollback: bool = True
 
 
-class CheckpointPolicy(Struct):
+class CheckpointPolicy(Struct, frozen=True, kw_only=True):
     """Automatic checkpoints and baselines."""
 
     interval_seconds: float = 1800.0
     on_phase_change: bool = True
     on_task_complete: bool = True
-    baselines: tuple[str, ...] = ("session_start", "sprint_start", "sprint_end", "all_tests_passing", "feature_complete")
+    baselines: tuple[str, ...] = (
+        "session_start",
+        "sprint_start",
+        "sprint_end",
+        "all_tests_passing",
+        "feature_complete",
+    )
 
 
-class Policy(Struct):
+class Policy(Struct, frozen=True, kw_only=True):
     """Everything `decide` needs to know of the configuration."""
 
     max_iterations: int = 10

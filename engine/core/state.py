@@ -67,7 +67,7 @@ class Step(StrEnum):
     END = "end"
 
 
-class Record(Struct):
+class Record(Struct, frozen=True, kw_only=True):
     """What an iteration left: the facts that stuck detection and the monitor look at."""
 
     iteration: int
@@ -97,7 +97,21 @@ class Record(Struct):
     reason: str = ""
 
 
-class Escalation(Struct):
+class Feedback(Struct, frozen=True, kw_only=True):
+    """What the last iteration left for the next attempt to hear."""
+
+    iteration: int
+    decision: Decision
+    reason: str
+    error: str = ""
+    reverted: tuple[str, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    """The ones that did not pass."""
+    findings: tuple[Finding, ...] = ()
+    review: Review | None = None
+
+
+class Escalation(Struct, frozen=True, kw_only=True):
     """One climb of the ladder."""
 
     task: str
@@ -107,7 +121,7 @@ class Escalation(Struct):
     reason: str
 
 
-class TaskState(Struct):
+class TaskState(Struct, frozen=True, kw_only=True):
     """A task and all that has been measured of it."""
 
     spec: TaskSpec
@@ -152,7 +166,12 @@ class TaskState(Struct):
     seats: dict[str, str] = {}
     seat_tries: dict[str, int] = {}
     diagnosis: Diagnosis | None = None
+    feedback: Feedback | None = None
     comments: tuple[str, ...] = ()
+    """Words of the human, given to every later attempt verbatim."""
+    granted: int = 0
+    """Iterations a human added by answering retry."""
+    limit_waits: int = 0
     tries: int = 0
     """Transient failures of the present step."""
     long: bool = False
@@ -172,7 +191,9 @@ class TaskState(Struct):
     reason: str = ""
     action: str = ""
     blocker: str = ""
-    """What a human must mend before the task can go on."""
+    """What stands in the way, in words."""
+    mend: bool = False
+    """The blocker is outside the task (a login, a bill): mending it lets the same iteration go on."""
     gate: str = ""
     calls: dict[str, int] = {}
     """Agent calls by rung name."""
@@ -192,7 +213,7 @@ class TaskState(Struct):
         return self.status not in (Status.PENDING, Status.RUNNING)
 
 
-class GateState(Struct):
+class GateState(Struct, frozen=True, kw_only=True):
     """A question put to the human."""
 
     id: str
@@ -218,7 +239,7 @@ class GateState(Struct):
         return not self.choice
 
 
-class Usage(Struct):
+class Usage(Struct, frozen=True, kw_only=True):
     """What calls cost."""
 
     calls: int = 0
@@ -230,7 +251,7 @@ class Usage(Struct):
     """Some of the cost is an estimate or a reservation."""
 
 
-class Breaker(Struct):
+class Breaker(Struct, frozen=True, kw_only=True):
     """A circuit breaker's memory of one dependency."""
 
     failures: int = 0
@@ -239,7 +260,7 @@ class Breaker(Struct):
     reason: str = ""
 
 
-class Baseline(Struct):
+class Baseline(Struct, frozen=True, kw_only=True):
     """A named ref at a milestone."""
 
     milestone: str
@@ -248,7 +269,7 @@ class Baseline(Struct):
     at: float
 
 
-class Checkpoint(Struct):
+class Checkpoint(Struct, frozen=True, kw_only=True):
     """A saved state."""
 
     id: str
@@ -257,7 +278,7 @@ class Checkpoint(Struct):
     at: float
 
 
-class State(Struct):
+class State(Struct, frozen=True, kw_only=True):
     """One sprint."""
 
     sprint: str = ""

@@ -1,4 +1,4 @@
-"""How a user interface reaches an engine. Every message has a JSON form, so that the engine may live in another process."""
+"""How a user interface reaches an engine. Every message has a JSON form: the engine may live in another process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.core.model import Struct
 from engine.core.state import State
 
 
-class LinkStatus(Struct):
+class LinkStatus(Struct, frozen=True, kw_only=True):
     """The state of the connection itself. status: connected, lost, read_only or ended."""
 
     status: str
@@ -23,10 +23,10 @@ class LinkStatus(Struct):
 
 
 Item = Envelope | AnyActivity | LinkStatus
-"""What a link delivers: facts in order and without gaps, live activity as it comes (coalesced under load), its own state."""
+"""What a link delivers: facts in order without gaps, live activity (coalesced under load), and its own state."""
 
 
-class Ack(Struct):
+class Ack(Struct, frozen=True, kw_only=True):
     """An engine's answer to a command."""
 
     ok: bool
@@ -89,7 +89,7 @@ class GetFile(Query, frozen=True, kw_only=True, tag="file"):
 AnyQuery = GetDiff | GetEvidence | GetReport | GetOutput | GetPrompt | GetEvents | GetSprints | GetFile
 
 
-class SprintLine(Struct):
+class SprintLine(Struct, frozen=True, kw_only=True):
     """A sprint in a list."""
 
     id: str
@@ -100,7 +100,7 @@ class SprintLine(Struct):
     spent_usd: float = 0.0
 
 
-class Answered(Struct):
+class Answered(Struct, frozen=True, kw_only=True):
     """The answer to a query: text, or data, or both; `error` says why there is none."""
 
     text: str = ""

@@ -10,7 +10,7 @@ from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, Role, Struct, Tokens
 
 
-class Mount(Struct):
+class Mount(Struct, frozen=True, kw_only=True):
     """A host path made visible inside the sandbox."""
 
     source: Path
@@ -18,7 +18,7 @@ class Mount(Struct):
     writable: bool = False
 
 
-class Confinement(Struct):
+class Confinement(Struct, frozen=True, kw_only=True):
     """What a process may see and write. Each field is honoured as far as the sandbox mode in force allows."""
 
     checkout: Path
@@ -36,7 +36,7 @@ class Confinement(Struct):
     """Further paths to hide, e.g. the state directory."""
 
 
-class ProcessSpec(Struct):
+class ProcessSpec(Struct, frozen=True, kw_only=True):
     """One process to be started. `env` is complete: the spawner adds only the run id."""
 
     argv: tuple[str, ...]
@@ -61,7 +61,7 @@ class ProcessSpec(Struct):
     """Leave stdin open for a conversation (ACP)."""
 
 
-class Finished(Struct):
+class Finished(Struct, frozen=True, kw_only=True):
     """How a process ended."""
 
     reason: str
@@ -89,14 +89,12 @@ class Spawner(Protocol):
         """The sandbox mode in force: bwrap, landlock or none."""
         ...
 
-    async def run(
-        self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None
-    ) -> Finished:
+    async def run(self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None) -> Finished:
         """Run to the end. Cancelling the awaiting task ends the child and all it started before this returns."""
         ...
 
 
-class Output(Struct):
+class Output(Struct, frozen=True, kw_only=True):
     """One normalised event of an agent's stream; text is as it came, the caller cleans it."""
 
     kind: OutputKind
@@ -106,7 +104,7 @@ class Output(Struct):
     tokens: Tokens | None = None
 
 
-class AgentCall(Struct):
+class AgentCall(Struct, frozen=True, kw_only=True):
     """Everything an adapter needs for one call."""
 
     effect: str

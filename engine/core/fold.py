@@ -1,0 +1,354 @@
+"""apply(state, envelope) → state: what each fact means. Pure; folding any prefix and then the rest gives the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from msgspec.structs import replace
+
+from engine.core import events as ev
+from engine.core import fold_agents, fold_tasks
+from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, Land, SaveCheckpoint
+from engine.core.errors import backoff
+from engine.core.model import Plan
+from engine.core.policy import Policy
+from engine.core.state import Baseline, Checkpoint, GateState, State, Status, Step, TaskState
+from engine.core.verdict import of_checks
+
+HOUR = 3600.0
+KEPT_GATES = 40
+KEPT_NOTES = 20
+
+
+def fold(envelopes: Iterable[ev.Envelope], state: State | None = None) -> State:
+    """State after many events."""
+    current = state or State()
+    for envelope in envelopes:
+        current = apply(current, envelope)
+    return current
+
+
+def apply(state: State, envelope: ev.Envelope) -> State:
+    """State after one event."""
+    state = _tick(state, envelope)
+    event = envelope.event
+    match event:
+        case ev.SprintCreated():
+            return _created(state, event)
+        case ev.RunStarted():
+            return _run_started(state, event, envelope.at)
+        case ev.RunEnded():
+            return replace(
+                state,
+                running=False,
+                run="",
+                active_seconds=state.active_seconds + max(0.0, state.now - state.run_started_at),
+                outcome=event.outcome,
+                outcome_reason=event.reason,
+                stopping="",
+                inflight={},
+            )
+        case ev.Paused():
+            return replace(state, paused=True)
+        case ev.Resumed():
+            return replace(state, paused=False)
+        case ev.StopRequested():
+            return replace(state, stopping="now" if event.now or state.stopping == "now" else "graceful")
+        case ev.SprintCancelled():
+            return replace(state, cancelled=True, stopping="now")
+        case ev.PlanChanged():
+            return _plan_changed(state, event.plan)
+        case ev.PolicyChanged():
+            return replace(state, policy=event.policy)
+        case ev.AttendanceChanged():
+            return replace(state, attended=event.attended)
+        case ev.EffectStarted():
+            return _effect_started(state, event.effect)
+        case ev.EffectFailed():
+            return _effect_failed(state, event)
+        case ev.EffectInterrupted():
+            return _effect_interrupted(state, event)
+        case ev.AgentFinished():
+            return fold_agents.finished(_landed(state, event.id), event)
+        case ev.WorkspaceReady() if not event.task:
+            return replace(
+                _landed(state, event.id),
+                base=state.base or event.base,
+                base_tree=state.base_tree or event.tree,
+                head=event.base,
+                head_tree=event.tree,
+                sprint_tries=0,
+            )
+        case ev.ChecksFinished() if event.purpose != "task":
+            return _sprint_checks(_landed(state, event.id), event)
+        case ev.Committed():
+            state = replace(_landed(state, event.id), head=event.commit, head_tree=event.tree)
+            return fold_tasks.apply(state, event)
+        case ev.WorkspaceReady() | ev.ScopeChecked() | ev.ChecksFinished() | ev.BaseMoved() | ev.RolledBack():
+            return fold_tasks.apply(_landed(state, event.id), event)
+        case ev.WaitEnded():
+            return _landed(state, event.id)
+        case ev.CheckpointSaved():
+            made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
+            return replace(
+                _landed(state, event.id),
+                checkpoints=(*state.checkpoints[-49:], made),
+                checkpoint_due="" if state.checkpoint_due == event.reason else state.checkpoint_due,
+                checkpoint_at=state.now,
+            )
+        case ev.BaselineCreated():
+            made_baseline = Baseline(milestone=event.milestone, ref=event.ref, commit=event.commit, at=state.now)
+            return replace(
+                _landed(state, event.id),
+                baselines=(*state.baselines[-49:], made_baseline),
+                milestones=tuple(name for name in state.milestones if name != event.milestone),
+            )
+        case ev.Landed():
+            return replace(
+                _landed(state, event.id),
+                land_due=False,
+                landed=event.commit if event.ok else state.landed,
+                notes=_note(state, event.detail),
+            )
+        case ev.BudgetWarned():
+            return replace(state, warned=(*state.warned, event.scope))
+        case ev.GateOpened():
+            return _gate_opened(state, event)
+        case ev.GateAnswered():
+            return _gate_answered(state, event)
+        case ev.GateAsked():
+            return _with_gate(state, event.gate, lambda gate: (*gate.questions, (event.question, "")))
+        case ev.GateReplied():
+            return _with_gate(_landed(state, event.id), event.gate, lambda gate: _answered(gate, event.answer))
+        case ev.AutoChanged():
+            return replace(state, auto={**state.auto, event.gate_kind: event.auto})
+        case ev.LearningRecorded():
+            return replace(state, learnings=(*state.learnings, event.text)[-50:])
+        case ev.Noted():
+            return replace(state, notes=_note(state, event.text))
+        case ev.CommandHandled() | ev.Unknown():
+            return state
+        case _:
+            return fold_tasks.apply(state, event)
+
+
+# ── the sprint ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _tick(state: State, envelope: ev.Envelope) -> State:
+    now = max(state.now, envelope.at)
+    day = int((now + state.utc_offset) // 86400)
+    if day != state.day:
+        return replace(state, seq=envelope.seq, now=now, day=day, day_spent_usd=0.0)
+    return replace(state, seq=envelope.seq, now=now)
+
+
+def _created(state: State, event: ev.SprintCreated) -> State:
+    return replace(
+        state,
+        sprint=event.sprint,
+        topic=event.topic,
+        branch=event.branch,
+        plan=event.plan,
+        tasks=_tasks_of(event.plan, {}),
+        created_at=state.now,
+    )
+
+
+def _tasks_of(plan: Plan, known: dict[str, TaskState]) -> dict[str, TaskState]:
+    """The plan's tasks; running and ended ones keep what they are."""
+    tasks: dict[str, TaskState] = {}
+    for index, phase in enumerate(plan.phases):
+        for spec in phase.tasks:
+            old = known.get(spec.id)
+            if old is not None and old.status is not Status.PENDING:
+                tasks[spec.id] = replace(old, phase=index)
+                continue
+            task = replace(old, spec=spec, phase=index) if old is not None else TaskState(spec=spec, phase=index)
+            if spec.done:
+                task = replace(task, status=Status.COMPLETE, reason="ticked in the plan")
+            elif spec.skipped:
+                task = replace(task, status=Status.SKIPPED, reason="skipped in the plan")
+            tasks[spec.id] = task
+    for name, old in known.items():
+        if name not in tasks and old.status is not Status.PENDING:
+            tasks[name] = replace(old, phase=min(old.phase, len(plan.phases) - 1))
+    return tasks
+
+
+def _plan_changed(state: State, plan: Plan) -> State:
+    return replace(state, plan=plan, tasks=_tasks_of(plan, state.tasks), final=None)
+
+
+def _run_started(state: State, event: ev.RunStarted, at: float) -> State:
+    """A new run. Times from a clock that ran ahead are pulled back, so that no wait is ever longer than its limit."""
+    policy = _with_override(event.policy, event.max_iterations)
+    tasks = {name: _taken_up(task, at) for name, task in state.tasks.items()}
+    breakers = {
+        name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
+    }
+    day = int((at + event.utc_offset) // 86400)
+    own_today = state.day_spent_usd if day == state.day else 0.0
+    recent = sorted(call for call in (*state.recent_calls, *event.recent_calls) if at - HOUR < call <= at)
+    wanted = [name for name in ("sprint_start",) if not state.baselines and name in policy.checkpoints.baselines]
+    wanted += [name for name in ("session_start",) if name in policy.checkpoints.baselines]
+    return replace(
+        state,
+        now=at,
+        run=event.run,
+        running=True,
+        run_started_at=at,
+        policy=policy,
+        attended=event.attended,
+        waits=event.waits,
+        sandbox=event.sandbox,
+        utc_offset=event.utc_offset,
+        day=day,
+        day_spent_usd=max(event.day_spent_usd + own_today, own_today),
+        recent_calls=tuple(recent),
+        tasks=tasks,
+        breakers=breakers,
+        outcome="",
+        outcome_reason="",
+        stopping="",
+        cancelled=False,
+        paused=False,
+        sprint_tries=0,
+        sprint_not_before=0.0,
+        sprint_error="",
+        final=None,
+        milestones=tuple(wanted),
+        checkpoint_at=at,
+    )
+
+
+def _with_override(policy: Policy, max_iterations: int) -> Policy:
+    return replace(policy, max_iterations=max_iterations) if max_iterations > 0 else policy
+
+
+def _taken_up(task: TaskState, at: float) -> TaskState:
+    task = replace(task, not_before=min(task.not_before, at))
+    if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend and not task.gate:
+        return replace(task, step=Step.PREPARE, blocker="", mend=False)
+    return task
+
+
+def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
+    if event.purpose == "baseline":
+        return replace(state, baseline_run=state.run, baseline=event.results, sprint_tries=0)
+    verdict, reason = of_checks(event.results, event.findings)
+    return replace(state, final=verdict, final_reason=reason, sprint_tries=0)
+
+
+# ── effects ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _effect_started(state: State, effect: AnyEffect) -> State:
+    state = replace(state, inflight={**state.inflight, effect.id: effect}, effect_count=state.effect_count + 1)
+    if isinstance(effect, CallAgent):
+        recent = (*(call for call in state.recent_calls if call > state.now - HOUR), state.now)
+        state = replace(state, calls=state.calls + 1, recent_calls=recent)
+    return state
+
+
+def _landed(state: State, effect_id: str) -> State:
+    if effect_id not in state.inflight:
+        return state
+    return replace(state, inflight={key: value for key, value in state.inflight.items() if key != effect_id})
+
+
+def _effect_failed(state: State, event: ev.EffectFailed) -> State:
+    effect = state.inflight.get(event.id)
+    state = _landed(state, event.id)
+    if effect is None:
+        return state
+    if isinstance(effect, CallAgent):
+        state = fold_agents.charge_lost(state, effect)
+    said = f"{event.message} — {event.hint}" if event.hint else event.message
+    match effect:
+        case SaveCheckpoint():
+            return replace(state, checkpoint_due="", checkpoint_at=state.now, notes=_note(state, said))
+        case CreateBaseline():
+            rest = tuple(name for name in state.milestones if name != effect.milestone)
+            return replace(state, milestones=rest, notes=_note(state, said))
+        case Land():
+            return replace(state, land_due=False, notes=_note(state, said))
+        case _ if not effect.task:
+            tries = state.sprint_tries + 1
+            gives_up = event.kind == "permanent" or tries >= state.policy.retry.attempts
+            return replace(
+                state,
+                sprint_tries=tries,
+                sprint_not_before=state.now + backoff(state.policy.retry, tries, event.id),
+                sprint_error=said if gives_up else "",
+            )
+        case _:
+            return fold_tasks.effect_failed(state, effect, event, said)
+
+
+def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
+    effect = state.inflight.get(event.id)
+    state = _landed(state, event.id)
+    if effect is None:
+        return state
+    if isinstance(effect, CallAgent):
+        state = fold_agents.charge_lost(state, effect)
+    return fold_tasks.effect_interrupted(state, effect)
+
+
+# ── gates ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _gate_opened(state: State, event: ev.GateOpened) -> State:
+    gate = GateState(
+        id=event.gate,
+        task=event.task,
+        kind=event.kind,
+        title=event.title,
+        body=event.body,
+        attempt=event.attempt,
+        choices=event.choices,
+        tree=event.tree,
+        evidence=event.evidence,
+        forced=event.forced,
+        opened_at=state.now,
+    )
+    gates = {**state.gates, event.gate: gate}
+    if len(gates) > KEPT_GATES:
+        oldest = next((name for name, kept in gates.items() if not kept.open), "")
+        gates.pop(oldest, None)
+    state = replace(state, gates=gates, gate_count=state.gate_count + 1)
+    return fold_tasks.apply(state, event)
+
+
+def _gate_answered(state: State, event: ev.GateAnswered) -> State:
+    gate = state.gates.get(event.gate)
+    if gate is None or not gate.open:
+        return state
+    closed = replace(gate, choice=event.choice, text=event.text, by=event.by)
+    state = replace(state, gates={**state.gates, event.gate: closed})
+    if event.choice == "auto":
+        state = replace(state, auto={**state.auto, gate.kind: True})
+    if event.choice == "stop":
+        state = replace(state, stopping="graceful")
+    return fold_tasks.gate_answered(state, closed)
+
+
+def _with_gate(state: State, gate_id: str, talk: Callable[[GateState], tuple[tuple[str, str], ...]]) -> State:
+    gate = state.gates.get(gate_id)
+    if gate is None:
+        return state
+    return replace(state, gates={**state.gates, gate_id: replace(gate, questions=talk(gate))})
+
+
+def _answered(gate: GateState, answer: str) -> tuple[tuple[str, str], ...]:
+    asked = list(gate.questions)
+    for index, (question, known) in enumerate(asked):
+        if not known:
+            asked[index] = (question, answer or "(no answer)")
+            break
+    return tuple(asked)
+
+
+def _note(state: State, text: str) -> tuple[str, ...]:
+    return (*state.notes, text)[-KEPT_NOTES:] if text else state.notes

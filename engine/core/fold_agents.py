@@ -1,0 +1,219 @@
+"""What the end of an agent call means: accounting first, then by role."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.core import breaker, budget
+from engine.core.effects import CallAgent
+from engine.core.errors import BREAKER_KINDS, RESPONSES, Response, backoff
+from engine.core.events import AgentFinished
+from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Tokens
+from engine.core.state import Breaker, State, Step, TaskState, Usage
+
+UNKNOWN_RESET = 900.0
+"""Wait for a usage limit that names no reset."""
+MAX_LIMIT_WAITS = 50
+"""A provider that says "limit" for ever must not hold a sprint for ever."""
+
+
+def finished(state: State, event: AgentFinished) -> State:
+    state = _account(state, event)
+    task = state.tasks.get(event.task)
+    if task is None:
+        return state
+    rung_name = event.rung.name
+    task = replace(
+        task,
+        calls={**task.calls, rung_name: task.calls.get(rung_name, 0) + 1},
+        spent_usd=task.spent_usd + budget.sane(event.charged_usd, event.reserved_usd),
+    )
+    match event.role:
+        case Role.IMPLEMENTER:
+            task = _implementer(state, task, event)
+        case Role.REVIEWER:
+            task = _reviewer(state, task, event)
+        case Role.COUNCILLOR:
+            task = _councillor(task, event)
+        case Role.SYNTHESIST:
+            task = _synthesist(state, task, event)
+        case _:
+            return _with(state, task)
+    return _with(state, task)
+
+
+def charge_lost(state: State, effect: CallAgent) -> State:
+    """A call whose end was never seen: what it spent is unknown, so the reservation is charged."""
+    state = _spend(state, effect.reserve_usd, effect.role, effect.rung.name, Tokens(), False, True)
+    task = state.tasks.get(effect.task)
+    if task is None:
+        return state
+    calls = {**task.calls, effect.rung.name: task.calls.get(effect.rung.name, 0) + 1}
+    return _with(state, replace(task, spent_usd=task.spent_usd + effect.reserve_usd, calls=calls))
+
+
+# ── accounting ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _account(state: State, event: AgentFinished) -> State:
+    result = event.result
+    amount = budget.sane(event.charged_usd, event.reserved_usd)
+    estimated = result.cost_is_estimate or result.cost_usd is None
+    state = _spend(state, amount, event.role, event.rung.name, result.tokens, result.kind is ResultKind.OK, estimated)
+    name = event.rung.agent
+    limits = state.limits
+    if result.kind is ResultKind.LIMIT:
+        limits = {**limits, name: _reset(result, state.now)}
+    elif name in limits and result.kind is ResultKind.OK:
+        limits = {agent: until for agent, until in limits.items() if agent != name}
+    known = state.breakers.get(name, Breaker())
+    if result.kind is ResultKind.CANCELLED or result.kind is ResultKind.LIMIT:
+        return replace(state, limits=limits)
+    after = breaker.after(known, result.kind in BREAKER_KINDS, state.now, state.policy.breaker, result.error)
+    return replace(state, limits=limits, breakers={**state.breakers, name: after})
+
+
+def _spend(state: State, amount: float, role: Role, rung: str, tokens: Tokens, success: bool, estimated: bool) -> State:
+    def add(old: Usage) -> Usage:
+        return Usage(
+            calls=old.calls + 1,
+            cost_usd=old.cost_usd + amount,
+            tokens=Tokens(
+                input=old.tokens.input + max(0, tokens.input),
+                output=old.tokens.output + max(0, tokens.output),
+                cache_read=old.tokens.cache_read + max(0, tokens.cache_read),
+                cache_write=old.tokens.cache_write + max(0, tokens.cache_write),
+            ),
+            successes=old.successes + success,
+            failures=old.failures + (not success),
+            estimated=old.estimated or estimated,
+        )
+
+    day = str(state.day)
+    return replace(
+        state,
+        spent_usd=state.spent_usd + amount,
+        day_spent_usd=state.day_spent_usd + amount,
+        usage_by_rung={**state.usage_by_rung, rung: add(state.usage_by_rung.get(rung, Usage()))},
+        usage_by_role={**state.usage_by_role, role.value: add(state.usage_by_role.get(role.value, Usage()))},
+        usage_by_day={**state.usage_by_day, day: state.usage_by_day.get(day, 0.0) + amount},
+    )
+
+
+def _reset(result: AgentResult, now: float) -> float:
+    if result.reset_at is None:
+        return now + UNKNOWN_RESET
+    return max(result.reset_at, now + 1.0)
+
+
+# ── roles ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    result = event.result
+    words = _words(event.rung.agent, result)
+    tries = task.tries + 1
+    match RESPONSES[result.kind]:
+        case Response.GOOD:
+            return replace(
+                task,
+                step=Step.SCOPE,
+                session=result.session,
+                session_rung=task.rung,
+                claim=result.claim,
+                claim_text=result.claim_text,
+                summary=result.text,
+                tries=0,
+                long=False,
+            )
+        case Response.WAIT:
+            return _limit_wait(task, words)
+        case Response.RETRY if tries < state.policy.retry.attempts:
+            return replace(
+                task,
+                step=Step.PREPARE,
+                tries=tries,
+                not_before=state.now + backoff(state.policy.retry, tries, event.id),
+            )
+        case Response.FRESH if tries < 2:
+            return replace(task, step=Step.PREPARE, tries=tries, session="")
+        case Response.LONGER if not task.long:
+            return replace(task, step=Step.PREPARE, long=True)
+        case Response.MEND:
+            return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=result.hint, mend=True, tries=0)
+        case Response.AGAIN:
+            return replace(task, step=Step.PREPARE)
+        case Response.RETRY:
+            return replace(task, step=Step.DECIDE, error=words, tries=0, session="")
+        case _:
+            # What a failed attempt left is looked at and kept in scope; the iteration fails all the same.
+            return replace(task, step=Step.SCOPE, error=words, tries=0, long=False, session="")
+
+
+def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    """A valid review follows as a fact of its own; an ending without one is a failed try."""
+    result = event.result
+    words = _words(event.rung.agent, result)
+    response = RESPONSES[result.kind]
+    if response is Response.WAIT:
+        return _limit_wait(task, words, Step.REVIEW)
+    if response is Response.MEND:
+        return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=result.hint, mend=True, tries=0)
+    if response is Response.AGAIN:
+        return task
+    tries = task.tries + 1
+    role = Role.REVIEWER.value
+    if tries < state.policy.retry.attempts:
+        wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
+        return replace(task, tries=tries, long=response is Response.LONGER, not_before=state.now + wait)
+    rung = state.rung_for(task, Role.REVIEWER)
+    if rung < len(state.policy.ladder.rungs) - 1:
+        return replace(task, tries=0, role_rungs={**task.role_rungs, role: rung + 1})
+    failures = {**task.failures, role: task.failures.get(role, 0) + 1}
+    said = f"no valid review after {tries} tries: {words}"
+    return replace(task, tries=0, failures=failures, step=Step.DECIDE, error=said)
+
+
+def _councillor(task: TaskState, event: AgentFinished) -> TaskState:
+    match RESPONSES[event.result.kind]:
+        case Response.GOOD | Response.AGAIN:
+            return task
+        case Response.WAIT:
+            return _limit_wait(task, _words(event.rung.agent, event.result), Step.COUNCIL)
+        case _:
+            tries = task.seat_tries.get(event.seat, 0) + 1
+            task = replace(task, seat_tries={**task.seat_tries, event.seat: tries})
+            return replace(task, seats={**task.seats, event.seat: ""}) if tries >= 2 else task
+
+
+def _synthesist(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    match RESPONSES[event.result.kind]:
+        case Response.AGAIN:
+            return task
+        case Response.WAIT:
+            return _limit_wait(task, _words(event.rung.agent, event.result), Step.COUNCIL)
+        case _:
+            tries = task.tries + 1
+            if tries < state.policy.retry.attempts:
+                return replace(task, tries=tries)
+            return replace(task, tries=0, diagnosis=_unsynthesised(task), council="done", step=Step.NEXT)
+
+
+def _unsynthesised(task: TaskState) -> Diagnosis:
+    said = "\n\n".join(f"{seat}: {text}" for seat, text in task.seats.items() if text)
+    return Diagnosis(root_cause=said or "the council gave no diagnosis", recommended_fix="see the diagnoses above")
+
+
+def _limit_wait(task: TaskState, words: str, step: Step = Step.PREPARE) -> TaskState:
+    waits = task.limit_waits + 1
+    if waits > MAX_LIMIT_WAITS:
+        return replace(task, step=Step.BLOCKED_GATE, blocker=f"{words} ({waits} times)", mend=True)
+    return replace(task, step=step, limit_waits=waits)
+
+
+def _words(agent: str, result: AgentResult) -> str:
+    return f"{agent}: {result.error or result.kind.value}"
+
+
+def _with(state: State, task: TaskState) -> State:
+    return replace(state, tasks={**state.tasks, task.id: task})

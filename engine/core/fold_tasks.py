@@ -1,0 +1,395 @@
+"""What each fact means for its task."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.core import events as ev
+from engine.core.effects import AnyEffect, CallAgent
+from engine.core.errors import backoff
+from engine.core.model import Decision, Health, Role, Verdict
+from engine.core.state import (
+    HISTORY,
+    STATUS_OF,
+    Escalation,
+    Feedback,
+    GateState,
+    Record,
+    State,
+    Status,
+    Step,
+    TaskState,
+)
+from engine.core.verdict import counts, failing_set, of_checks
+
+
+def apply(state: State, event: ev.Fact) -> State:
+    """The facts that name a task. A fact about an unknown task changes nothing."""
+    task = state.tasks.get(getattr(event, "task", ""))
+    if task is None:
+        return state
+    match event:
+        case ev.TaskStarted():
+            return _with(state, _started(state, task, event))
+        case ev.IterationStarted():
+            state = replace(state, iterations=state.iterations + 1)
+            return _with(state, _iteration(task, event))
+        case ev.WorkspaceReady():
+            step = Step.IMPLEMENT if task.step is Step.PREPARE else task.step
+            tree = task.tree or event.tree
+            good = task.good_tree or event.tree
+            return _with(state, replace(task, step=step, before=event.tree, tree=tree, base=event.base, good_tree=good))
+        case ev.ScopeChecked():
+            return _with(state, _scoped(state, task, event))
+        case ev.ChecksFinished():
+            return _with(state, _checked(state, task, event))
+        case ev.ReviewFinished():
+            return _with(state, replace(task, review=event.review, step=Step.DECIDE, tries=0, long=False))
+        case ev.DiagnosisGiven():
+            return _with(state, replace(task, seats={**task.seats, event.seat: event.text}))
+        case ev.CouncilFinished():
+            state = replace(state, councils=state.councils + 1)
+            return _with(
+                state, replace(task, diagnosis=event.diagnosis, council="done", step=Step.NEXT, tries=0, session="")
+            )
+        case ev.Committed():
+            return _with(state, replace(task, commit=event.commit, step=Step.END, tries=0))
+        case ev.BaseMoved():
+            return _with(state, _base_moved(task, event))
+        case ev.RolledBack():
+            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0))
+        case ev.Decided():
+            return _decided(state, task, event)
+        case ev.HealthChanged():
+            state = replace(state, health=event.health, health_reason=event.reason)
+            return _with(state, replace(task, health=event.health, health_reason=event.reason))
+        case ev.TaskEnded():
+            return _ended(state, task, event)
+        case ev.GateOpened():
+            return _with(state, replace(task, gate=event.gate))
+        case ev.Steered():
+            return _with(state, replace(task, comments=(*task.comments, event.text)[-20:]))
+        case ev.SkipRequested():
+            return _with(state, replace(task, skip_asked=True))
+        case ev.RetryRequested():
+            return _retried(state, task, event)
+        case _:
+            return state
+
+
+def effect_failed(state: State, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:
+    task = state.tasks.get(effect.task)
+    if task is None:
+        return state
+    tries = task.tries + 1
+    if event.kind == "permanent" or tries >= state.policy.retry.attempts:
+        return _with(state, replace(task, step=Step.BLOCKED_GATE, blocker=said, action=event.hint, tries=0))
+    wait = backoff(state.policy.retry, tries, event.id)
+    step = Step.PREPARE if _implements(effect) else task.step
+    return _with(state, replace(task, step=step, tries=tries, not_before=state.now + wait))
+
+
+def effect_interrupted(state: State, effect: AnyEffect) -> State:
+    """The attempt is taken up again from the tree it started with; every other effect is simply done again."""
+    task = state.tasks.get(effect.task)
+    if task is None or not _implements(effect):
+        return state
+    return _with(state, replace(task, step=Step.PREPARE))
+
+
+def gate_answered(state: State, gate: GateState) -> State:
+    task = state.tasks.get(gate.task)
+    if task is None or task.gate != gate.id:
+        return state
+    comments = (*task.comments, gate.text)[-20:] if gate.text.strip() else task.comments
+    task = replace(task, gate="", comments=comments)
+    match gate.kind, gate.choice:
+        case "fix", "skip":
+            task = replace(task, step=Step.TASK_GATE, overridden=True)
+        case "fix", _:
+            task = replace(task, step=Step.NEXT)
+        case "task", "comment":
+            task = replace(task, step=Step.NEXT, granted=task.granted + (task.iteration >= _limit(state, task)))
+        case "task", _:
+            task = replace(task, step=Step.COMMIT)
+        case "blocked", "retry" if task.mend:
+            task = replace(task, step=Step.PREPARE, blocker="", action="", mend=False, tries=0)
+        case "blocked", "retry":
+            granted = task.granted + (task.iteration >= _limit(state, task))
+            task = replace(task, step=Step.NEXT, blocker="", action="", failures={}, granted=granted, session="")
+        case "blocked", "skip":
+            task = replace(task, step=Step.END, decision=Decision.SKIPPED, reason=f"skipped by {gate.by or 'you'}")
+        case "blocked", "blocked":
+            task = replace(task, step=Step.END, decision=Decision.BLOCKED)
+        case _:
+            task = replace(task, step=Step.BLOCKED_GATE)
+    return _with(state, task)
+
+
+# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _started(state: State, task: TaskState, event: ev.TaskStarted) -> TaskState:
+    return replace(
+        task,
+        status=Status.RUNNING,
+        step=Step.NEXT,
+        lane=event.lane,
+        rung=event.rung,
+        complexity=event.complexity,
+        started_at=state.now,
+        base="",
+        tree="",
+        good_tree="",
+        good_passing=counts(state.baseline)[0] if state.baseline else -1,
+    )
+
+
+def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
+    return replace(
+        task,
+        iteration=event.iteration,
+        attempt=1,
+        rung=event.rung,
+        step=Step.ROLLBACK if task.recovery in ("last_good", "back_two") else Step.PREPARE,
+        session="" if event.rung != task.session_rung else task.session,
+        scope_verdict=None,
+        attempt_changes=(),
+        reverted=(),
+        checks=(),
+        findings=(),
+        evidence="",
+        review=None,
+        overridden=False,
+        error="",
+        claim="",
+        claim_text="",
+        summary="",
+        tries=0,
+        long=False,
+        decision=None,
+        top_next=False,
+    )
+
+
+def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
+    task = replace(
+        task,
+        scope_verdict=event.verdict,
+        tree=event.tree,
+        changes=event.changes,
+        attempt_changes=(*task.attempt_changes, *event.attempt_changes) if task.attempt > 1 else event.attempt_changes,
+        reverted=event.reverted,
+        findings=event.findings,
+        tries=0,
+        scope_violations=task.scope_violations + bool(event.reverted),
+    )
+    if task.claim in ("blocked", "failed") and not task.error:
+        said = task.claim_text.strip().splitlines()
+        task = replace(task, error=f"the agent says {task.claim}" + (f": {said[0]}" if said else ""))
+    if task.error:
+        return replace(task, step=Step.DECIDE)
+    if event.verdict is Verdict.PASS:
+        return replace(task, step=Step.CHECKS)
+    if event.verdict is Verdict.FAIL and task.attempt <= state.policy.scope_retries:
+        return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
+    return replace(task, step=Step.DECIDE)
+
+
+def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskState:
+    task = replace(
+        task,
+        checks=event.results,
+        findings=(*task.findings, *event.findings),
+        evidence=event.evidence,
+        tries=0,
+        scope_verdict=task.scope_verdict,
+    )
+    passed = of_checks(task.checks, task.findings)[0] is Verdict.PASS
+    return replace(task, step=Step.REVIEW if passed and state.policy.review else Step.DECIDE)
+
+
+def _base_moved(task: TaskState, event: ev.BaseMoved) -> TaskState:
+    if event.tree:
+        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, checks=(), review=None, tries=0)
+    said = f"another task changed the same places: {', '.join(event.conflicts[:3])}"
+    return replace(
+        task, base="", tree="", good_tree="", session="", step=Step.NEXT, tries=0, comments=(*task.comments, said)
+    )
+
+
+def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
+    record = _record(state, task, event)
+    failed = event.decision is not Decision.COMPLETE
+    role = Role.IMPLEMENTER.value
+    climbs = event.rung != task.rung or event.decision is Decision.COUNCIL
+    failures = task.failures.get(role, 0) + 1 if failed and not climbs else 0
+    better = record.total > 0 and record.passing >= max(0, task.good_passing)
+    changed = failed and task.review is not None and not task.review.approved
+    recoveries = dict(task.recoveries)
+    if event.recovery in ("fresh", "last_good", "back_two"):
+        recoveries[task.health.value] = recoveries.get(task.health.value, 0) + 1
+    task = replace(
+        task,
+        history=(*task.history, record)[-HISTORY:],
+        decision=event.decision,
+        reason=event.reason,
+        failures={**task.failures, role: failures},
+        feedback=_feedback(task, event) if failed else None,
+        fix_attempts=task.fix_attempts + changed,
+        good_tree=task.tree if better else task.good_tree,
+        good_passing=record.passing if better else task.good_passing,
+        recovery=event.recovery,
+        recoveries=recoveries,
+        session="" if event.recovery else task.session,
+        step=_after_decision(event, changed, bool(task.claim)),
+    )
+    if event.rung != task.rung:
+        names = [rung.name for rung in state.policy.ladder.rungs]
+        climbed = Escalation(
+            task=task.id,
+            iteration=event.iteration + 1,
+            source=names[min(task.rung, len(names) - 1)],
+            target=names[min(event.rung, len(names) - 1)],
+            reason=event.reason,
+        )
+        state = replace(state, escalations=(*state.escalations, climbed)[-200:])
+        task = replace(task, rung=event.rung)
+    if event.decision is Decision.COUNCIL:
+        task = replace(task, council="sitting", seats={}, seat_tries={}, rung=event.rung)
+    if event.recovery_tree:
+        task = replace(task, before=event.recovery_tree)
+    return _with(state, task)
+
+
+def _after_decision(event: ev.Decided, changes_wanted: bool, claims_blocked: bool) -> Step:
+    match event.decision:
+        case Decision.COMPLETE:
+            return Step.TASK_GATE
+        case Decision.COUNCIL:
+            return Step.COUNCIL
+        case Decision.ITERATE | Decision.ESCALATE:
+            if changes_wanted:
+                return Step.FIX_GATE
+            return Step.BLOCKED_GATE if event.recovery == "human" or claims_blocked else Step.NEXT
+        case Decision.BLOCKED:
+            return Step.BLOCKED_GATE
+        case _:
+            return Step.END
+
+
+def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
+    status = STATUS_OF.get(event.decision, Status.BLOCKED)
+    task = replace(
+        task,
+        status=status,
+        step=Step.END,
+        lane=-1,
+        ended_at=state.now,
+        decision=event.decision,
+        reason=event.reason,
+        action=event.action,
+        gate="",
+        skip_asked=False,
+    )
+    state = _with(state, task)
+    health, words = state.health, state.health_reason
+    if status is Status.BLOCKED:
+        health, words = Health.BLOCKED, f"{task.id}: {event.reason}"
+    elif status is Status.COMPLETE:
+        health, words = Health.PROGRESSING, f"{task.id} is complete"
+    state = replace(state, health=health, health_reason=words)
+    if status is not Status.COMPLETE:
+        return state
+    checkpoints = state.policy.checkpoints
+    phase_over = all(other.ended for other in state.tasks.values() if other.phase == task.phase)
+    due = state.checkpoint_due
+    if phase_over and checkpoints.on_phase_change:
+        due = f"phase {task.phase + 1} complete"
+    elif checkpoints.on_task_complete:
+        due = f"task {task.id} complete"
+    wanted = [name for name in ("feature_complete", "all_tests_passing") if name in checkpoints.baselines]
+    milestones = (*state.milestones, *(f"{name}-{task.id}" for name in wanted[:1]))
+    return replace(state, checkpoint_due=due, milestones=milestones)
+
+
+def _retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
+    fresh = TaskState(
+        spec=task.spec,
+        phase=task.phase,
+        comments=(*task.comments, event.text)[-20:] if event.text.strip() else task.comments,
+        iteration=task.iteration,
+        granted=task.iteration,
+        history=task.history,
+        feedback=task.feedback,
+        calls=task.calls,
+        spent_usd=task.spent_usd,
+    )
+    tasks = {**state.tasks, task.id: fresh}
+    for name, other in tasks.items():
+        if other.status is Status.BLOCKED and not other.started_at and task.id in other.spec.depends_on:
+            tasks[name] = replace(other, status=Status.PENDING, step=Step.NEXT, decision=None, reason="", action="")
+    return replace(state, tasks=tasks, final=None, outcome="", outcome_reason="")
+
+
+def _record(state: State, task: TaskState, event: ev.Decided) -> Record:
+    passing, total = counts(task.checks)
+    verdict, reason = of_checks(task.checks, task.findings)
+    kinds = [change.change for change in task.changes]
+    build = [result for result in task.checks if result.kind.value == "build"]
+    coverages = [result.coverage for result in task.checks if result.coverage is not None]
+    if task.error:
+        error = task.error
+    elif task.scope_verdict is not Verdict.PASS:
+        error = f"scope: {', '.join(task.reverted) or task.scope_verdict}"
+    else:
+        error = "" if verdict is Verdict.PASS else reason
+    return Record(
+        iteration=event.iteration,
+        rung=task.rung,
+        tree=task.tree,
+        files=tuple(sorted({change.path for change in task.attempt_changes})),
+        green=bool(task.checks) and verdict is Verdict.PASS,
+        passing=passing,
+        total=total,
+        failing=failing_set(task),
+        error=error,
+        changed=bool(task.attempt_changes),
+        added=sum(change.added for change in task.changes),
+        removed=sum(change.removed for change in task.changes),
+        created=kinds.count("added"),
+        modified=kinds.count("modified") + kinds.count("type"),
+        deleted=kinds.count("deleted"),
+        coverage=coverages[0] if coverages else None,
+        build_errors=sum(result.errors for result in build),
+        build_warnings=sum(result.warnings for result in build),
+        new_tests=sum(result.counts.new for result in task.checks if result.counts is not None),
+        at=state.now,
+        decision=event.decision,
+        reason=event.reason,
+    )
+
+
+def _feedback(task: TaskState, event: ev.Decided) -> Feedback:
+    return Feedback(
+        iteration=event.iteration,
+        decision=event.decision,
+        reason=event.reason,
+        error=task.error,
+        reverted=task.reverted,
+        checks=tuple(result for result in task.checks if result.verdict is not Verdict.PASS),
+        findings=task.findings,
+        review=task.review,
+    )
+
+
+def _limit(state: State, task: TaskState) -> int:
+    return state.policy.max_iterations + task.granted
+
+
+def _implements(effect: AnyEffect) -> bool:
+    return isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER
+
+
+def _with(state: State, task: TaskState) -> State:
+    return replace(state, tasks={**state.tasks, task.id: task})

@@ -1,0 +1,61 @@
+"""Which task comes next: scaffold first, phase by phase, dependencies done, priority, then the plan's order."""
+
+from __future__ import annotations
+
+from engine.core.state import State, Status, TaskState
+
+
+def ready(state: State) -> list[TaskState]:
+    """Pending tasks that may start now, best first."""
+    phase = _open_phase(state)
+    if phase is None:
+        return []
+    waiting = [
+        task
+        for task in state.tasks.values()
+        if task.status is Status.PENDING and task.phase == phase and not unmet(state, task)
+    ]
+    return sorted(waiting, key=lambda task: -task.spec.priority)
+
+
+def unmet(state: State, task: TaskState) -> list[str]:
+    """Dependencies that are not complete yet."""
+    return [
+        name
+        for name in task.spec.depends_on
+        if name not in state.tasks or state.tasks[name].status is not Status.COMPLETE
+    ]
+
+
+def doomed(state: State) -> list[tuple[TaskState, str]]:
+    """Pending tasks whose dependency ended without being complete, and why."""
+    found = []
+    for task in state.tasks.values():
+        if task.status is not Status.PENDING:
+            continue
+        for name in task.spec.depends_on:
+            other = state.tasks.get(name)
+            if other is None:
+                found.append((task, f"depends on {name}, which is not in the plan"))
+                break
+            if other.ended and other.status is not Status.COMPLETE:
+                found.append((task, f"depends on {name}, which is {other.status.value}"))
+                break
+    return found
+
+
+def free_lanes(state: State) -> list[int]:
+    used = {task.lane for task in state.tasks.values() if task.status is Status.RUNNING}
+    return [lane for lane in range(max(1, state.policy.lanes)) if lane not in used]
+
+
+def _open_phase(state: State) -> int | None:
+    """The first phase with work left: phases are barriers, scaffold phases come first."""
+    if state.plan is None:
+        return None
+    open_phases = {task.phase for task in state.tasks.values() if not task.ended}
+    order = sorted(
+        range(len(state.plan.phases)),
+        key=lambda index: (not state.plan.phases[index].scaffold, index),  # type: ignore[union-attr]
+    )
+    return next((index for index in order if index in open_phases), None)
