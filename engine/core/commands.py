@@ -1,4 +1,4 @@
-"""What a human can tell a running sprint, and the pure rule that turns it into events or refuses it."""
+"""What a human can tell a running sprint. `orders.obey` turns a command into events or refuses it."""
 
 from __future__ import annotations
 
@@ -55,8 +55,12 @@ class Retry(Command, frozen=True, kw_only=True, tag="retry"):
     text: str = ""
 
 
+class LandNow(Command, frozen=True, kw_only=True, tag="land"):
+    """Fast-forward the user's branch, if their files still equal the snapshot."""
+
+
 class SetAttended(Command, frozen=True, kw_only=True, tag="set_attended"):
     attended: bool
 
 
-AnyCommand = Answer | SetAuto | Pause | Resume | Stop | Cancel | Steer | Skip | Retry | SetAttended
+AnyCommand = Answer | SetAuto | Pause | Resume | Stop | Cancel | Steer | Skip | Retry | LandNow | SetAttended

@@ -342,6 +342,15 @@ class GateAnswered(Event, frozen=True, kw_only=True, tag="gate_answered"):
     tree: str = ""
 
 
+class GatePassed(Event, frozen=True, kw_only=True, tag="gate_passed"):
+    """Nobody was asked: the gate is set to auto, or nobody attends."""
+
+    task: str
+    kind: str
+    by: str
+    tree: str = ""
+
+
 class GateAsked(Event, frozen=True, kw_only=True, tag="gate_asked"):
     gate: str
     question: str
@@ -378,6 +387,10 @@ class RetryRequested(Event, frozen=True, kw_only=True, tag="retry_requested"):
 
     task: str
     text: str = ""
+    by: str = ""
+
+
+class LandRequested(Event, frozen=True, kw_only=True, tag="land_requested"):
     by: str = ""
 
 
@@ -450,12 +463,14 @@ AnyEvent = (
     | BudgetWarned
     | GateOpened
     | GateAnswered
+    | GatePassed
     | GateAsked
     | GateReplied
     | AutoChanged
     | Steered
     | SkipRequested
     | RetryRequested
+    | LandRequested
     | CommandHandled
     | LearningRecorded
     | Noted

@@ -120,6 +120,8 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return _with_gate(state, event.gate, lambda gate: (*gate.questions, (event.question, "")))
         case ev.GateReplied():
             return _with_gate(_landed(state, event.id), event.gate, lambda gate: _answered(gate, event.answer))
+        case ev.LandRequested():
+            return replace(state, land_due=True)
         case ev.AutoChanged():
             return replace(state, auto={**state.auto, event.gate_kind: event.auto})
         case ev.LearningRecorded():
@@ -248,6 +250,8 @@ def _effect_started(state: State, effect: AnyEffect) -> State:
     if isinstance(effect, CallAgent):
         recent = (*(call for call in state.recent_calls if call > state.now - HOUR), state.now)
         state = replace(state, calls=state.calls + 1, recent_calls=recent)
+    if isinstance(effect, Land):
+        state = replace(state, land_run=state.run)
     return state
 
 

@@ -8,19 +8,19 @@ from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent
 from engine.core.errors import backoff
 from engine.core.model import Decision, Health, Role, Verdict
+from engine.core.records import record_of
 from engine.core.state import (
     HISTORY,
     STATUS_OF,
     Escalation,
     Feedback,
     GateState,
-    Record,
     State,
     Status,
     Step,
     TaskState,
 )
-from engine.core.verdict import counts, failing_set, of_checks
+from engine.core.verdict import counts, of_checks
 
 
 def apply(state: State, event: ev.Fact) -> State:
@@ -67,6 +67,8 @@ def apply(state: State, event: ev.Fact) -> State:
             return _ended(state, task, event)
         case ev.GateOpened():
             return _with(state, replace(task, gate=event.gate))
+        case ev.GatePassed():
+            return _with(state, replace(task, step=Step.COMMIT))
         case ev.Steered():
             return _with(state, replace(task, comments=(*task.comments, event.text)[-20:]))
         case ev.SkipRequested():
@@ -219,7 +221,7 @@ def _base_moved(task: TaskState, event: ev.BaseMoved) -> TaskState:
 
 
 def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
-    record = _record(state, task, event)
+    record = record_of(task, event.decision, event.reason, state.now)
     failed = event.decision is not Decision.COMPLETE
     role = Role.IMPLEMENTER.value
     climbs = event.rung != task.rung or event.decision is Decision.COUNCIL
@@ -300,7 +302,7 @@ def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         health, words = Health.PROGRESSING, f"{task.id} is complete"
     state = replace(state, health=health, health_reason=words)
     if status is not Status.COMPLETE:
-        return state
+        return _over(state)
     checkpoints = state.policy.checkpoints
     phase_over = all(other.ended for other in state.tasks.values() if other.phase == task.phase)
     due = state.checkpoint_due
@@ -310,7 +312,15 @@ def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         due = f"task {task.id} complete"
     wanted = [name for name in ("feature_complete", "all_tests_passing") if name in checkpoints.baselines]
     milestones = (*state.milestones, *(f"{name}-{task.id}" for name in wanted[:1]))
-    return replace(state, checkpoint_due=due, milestones=milestones)
+    return _over(replace(state, checkpoint_due=due, milestones=milestones))
+
+
+def _over(state: State) -> State:
+    """The last task's end asks for the sprint's closing baseline."""
+    wanted = "sprint_end" in state.policy.checkpoints.baselines and "sprint_end" not in state.milestones
+    if wanted and all(task.ended for task in state.tasks.values()):
+        return replace(state, milestones=(*state.milestones, "sprint_end"))
+    return state
 
 
 def _retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
@@ -330,44 +340,6 @@ def _retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
         if other.status is Status.BLOCKED and not other.started_at and task.id in other.spec.depends_on:
             tasks[name] = replace(other, status=Status.PENDING, step=Step.NEXT, decision=None, reason="", action="")
     return replace(state, tasks=tasks, final=None, outcome="", outcome_reason="")
-
-
-def _record(state: State, task: TaskState, event: ev.Decided) -> Record:
-    passing, total = counts(task.checks)
-    verdict, reason = of_checks(task.checks, task.findings)
-    kinds = [change.change for change in task.changes]
-    build = [result for result in task.checks if result.kind.value == "build"]
-    coverages = [result.coverage for result in task.checks if result.coverage is not None]
-    if task.error:
-        error = task.error
-    elif task.scope_verdict is not Verdict.PASS:
-        error = f"scope: {', '.join(task.reverted) or task.scope_verdict}"
-    else:
-        error = "" if verdict is Verdict.PASS else reason
-    return Record(
-        iteration=event.iteration,
-        rung=task.rung,
-        tree=task.tree,
-        files=tuple(sorted({change.path for change in task.attempt_changes})),
-        green=bool(task.checks) and verdict is Verdict.PASS,
-        passing=passing,
-        total=total,
-        failing=failing_set(task),
-        error=error,
-        changed=bool(task.attempt_changes),
-        added=sum(change.added for change in task.changes),
-        removed=sum(change.removed for change in task.changes),
-        created=kinds.count("added"),
-        modified=kinds.count("modified") + kinds.count("type"),
-        deleted=kinds.count("deleted"),
-        coverage=coverages[0] if coverages else None,
-        build_errors=sum(result.errors for result in build),
-        build_warnings=sum(result.warnings for result in build),
-        new_tests=sum(result.counts.new for result in task.checks if result.counts is not None),
-        at=state.now,
-        decision=event.decision,
-        reason=event.reason,
-    )
 
 
 def _feedback(task: TaskState, event: ev.Decided) -> Feedback:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from engine.core.events import GateOpened, GatePassed
+from engine.core.model import Decision, Issue
 from engine.core.state import GateState, State, TaskState
 
 CHOICES = {
@@ -55,3 +57,68 @@ def forced(state: State, task: TaskState) -> bool:
 def unattended_answer(gate: GateState) -> str:
     """What happens to a gate left open when nobody attends any more: the ladder decides, or it stays blocked."""
     return {"fix": "yes", "task": "yes"}.get(gate.kind, "blocked")
+
+
+def open_fix(state: State, task: TaskState, name: str) -> GateOpened:
+    """The review wants changes: pass its analysis on, adjust it, or override it."""
+    attempt = task.fix_attempts
+    title = f"Review for Task {task.id}: {task.spec.title} — needs changes (attempt {attempt})"
+    lines = []
+    if forced(state, task):
+        lines.append(
+            f"The executor and reviewer have not converged after {attempt} attempts. Escalating for human review."
+        )
+    review = task.review
+    if review is not None:
+        lines += [_issue(issue) for issue in review.issues]
+        lines += [f"unmet: {criterion.text}" for criterion in review.criteria if not criterion.met]
+        if review.notes:
+            lines += ["Notes (non-blocking):", *(f"- {note}" for note in review.notes)]
+    return _opened(name, task, "fix", title, lines, forced(state, task))
+
+
+def open_task(state: State, task: TaskState, name: str) -> GateOpened:
+    """The evidence is complete: approve the tree, or ask for more."""
+    title = f"Task {task.id}: {task.spec.title} — approved"
+    phase = state.plan.phases[task.phase].title if state.plan is not None else ""
+    lines = [f"Phase: {task.phase + 1} — {phase}", task.review.summary if task.review is not None else "", task.reason]
+    return _opened(name, task, "task", title, [line for line in lines if line], False)
+
+
+def pass_task(state: State, task: TaskState) -> GatePassed:
+    """Nobody is asked, and the record says so."""
+    return GatePassed(task=task.id, kind="task", by="auto" if state.attended else "unattended", tree=task.tree)
+
+
+def open_blocked(state: State, task: TaskState, name: str) -> GateOpened:
+    """Something only a human can move."""
+    word = "failed" if task.claim == "failed" else "blocked"
+    title = f"Task {task.id}: {task.spec.title} — {word}"
+    lines = [task.blocker or task.reason, task.claim_text, f"what mends it: {task.action}" if task.action else ""]
+    if task.decision in (Decision.ITERATE, Decision.ESCALATE) and task.recovery == "human":
+        lines.append(f"{task.health.value}: {task.health_reason}; the recoveries are used up")
+    return _opened(name, task, "blocked", title, [line for line in lines if line], False)
+
+
+def _opened(name: str, task: TaskState, kind: str, title: str, lines: list[str], pressing: bool) -> GateOpened:
+    return GateOpened(
+        gate=name,
+        task=task.id,
+        kind=kind,
+        title=title,
+        body="\n".join(lines),
+        attempt=task.fix_attempts if kind == "fix" else task.iteration,
+        choices=CHOICES[kind],
+        tree=task.tree,
+        evidence=task.evidence,
+        forced=pressing,
+    )
+
+
+def _issue(issue: Issue) -> str:
+    place = f" ({issue.path}:{issue.line})" if issue.path else ""
+    parts = [f"ISSUE: {issue.text}{place}"]
+    parts += [f"  FIX: {issue.fix}"] if issue.fix else []
+    parts += [f"  ALTERNATIVE: {issue.alternative}"] if issue.alternative else []
+    parts += [f"  CONFIDENCE: {issue.confidence}"] if issue.confidence else []
+    return "\n".join(parts)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from engine.core.model import Decision, Role, Struct
-from engine.core.policy import LadderPolicy
-from engine.core.state import TaskState
+from engine.core.state import State, TaskState
 
 
 class Climb(Struct, frozen=True, kw_only=True):
@@ -15,8 +14,9 @@ class Climb(Struct, frozen=True, kw_only=True):
     reason: str
 
 
-def after_failure(task: TaskState, policy: LadderPolicy, stuck: str) -> Climb:
+def after_failure(state: State, task: TaskState, stuck: str) -> Climb:
     """Classic: so many failures at a rung → the next one; at the top, or stuck there → the council, once."""
+    policy = state.policy.ladder
     rung, top = min(task.rung, len(policy.rungs) - 1), len(policy.rungs) - 1
     failures = task.failures.get(Role.IMPLEMENTER.value, 0) + 1
     if task.council == "done":

@@ -350,6 +350,9 @@ class State(Struct, frozen=True, kw_only=True):
     checkpoints: tuple[Checkpoint, ...] = ()
     checkpoint_at: float = 0.0
     land_due: bool = False
+    """The human asked for landing."""
+    land_run: str = ""
+    """The run that tried to land by itself."""
     landed: str = ""
     learnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()

@@ -1,0 +1,84 @@
+"""How tasks and runs end, and with which words. Done is proven on the sprint branch, never claimed."""
+
+from __future__ import annotations
+
+from engine.core.admission import Turn
+from engine.core.effects import AnyEffect, Finish, Land, RunChecks
+from engine.core.events import TaskEnded
+from engine.core.model import Decision, Verdict
+from engine.core.state import State, Status, TaskState
+
+OUTCOMES = ("done", "failed", "limit", "blocked", "stopped")
+EXIT_CODES = {"done": 0, "failed": 1, "error": 1, "limit": 2, "blocked": 3, "stopped": 130, "interrupted": 130}
+
+
+def finish(state: State, outcome: str, reason: str) -> Finish:
+    return Finish(id=f"{state.effect_count + 1:05d}-sprint-finish", outcome=outcome, reason=reason)
+
+
+def stopped(state: State) -> Finish:
+    if state.cancelled:
+        return finish(state, "stopped", "cancelled; the commits made so far are on the sprint branch")
+    return finish(state, "stopped", "stopped; devteam run goes on where it left off")
+
+
+def task_end(task: TaskState) -> TaskEnded:
+    """The end of a task whose decision is made."""
+    decision = task.decision if task.decision not in (None, Decision.ITERATE, Decision.ESCALATE) else Decision.BLOCKED
+    reason = task.blocker or task.reason
+    action = task.action
+    if decision is Decision.BLOCKED and not action:
+        action = f'look at: devteam report --task {task.id}; then: devteam retry {task.id} "what to do differently"'
+    elif decision is Decision.HALT and not action:
+        action = f"devteam retry {task.id}"
+    elif decision is Decision.BUDGET_EXHAUSTED and not action:
+        action = f"raise [budget] in .devteam/config.toml, then: devteam retry {task.id}"
+    return TaskEnded(task=task.id, decision=decision or Decision.BLOCKED, reason=reason, action=action)
+
+
+def close(turn: Turn) -> list[AnyEffect]:
+    """Nothing is under way and nothing can start: the final checks, landing, then the end of the run."""
+    state = turn.state
+    if parked := [gate for gate in state.open_gates() if not state.tasks[gate.task].ended]:
+        if state.attended and state.waits:
+            return []
+        names = ", ".join(f"{gate.id} ({gate.kind} {gate.task})" for gate in parked)
+        said = f"waiting for an answer to {names} — devteam answer {parked[0].id} {'|'.join(parked[0].choices)}"
+        return [finish(state, "blocked", said)]
+    if left := [task.id for task in state.tasks.values() if not task.ended]:
+        return [finish(state, "failed", f"no task can start: {', '.join(left)} wait for each other")]
+    outcome, reason = outcome_of(state)
+    moved = state.head and state.head != state.base
+    if moved and state.policy.final_checks and state.final is None:
+        if state.sprint_error:
+            return [finish(state, "failed", state.sprint_error)]
+        if not turn.sprint_free(RunChecks):
+            return []
+        return [
+            RunChecks(
+                id=turn.name("sprint", "final-checks"),
+                tree=state.head_tree,
+                base=state.base,
+                purpose="final",
+                timeout=state.policy.timeouts.checks,
+            )
+        ]
+    if moved and state.policy.auto_land and outcome == "done" and state.land_run != state.run:
+        return [Land(id=turn.name("sprint", "land"))]
+    return [finish(state, outcome, reason)]
+
+
+def outcome_of(state: State) -> tuple[str, str]:
+    """How a sprint whose tasks have all ended went."""
+    by = {status: [task.id for task in state.tasks.values() if task.status is status] for status in Status}
+    done, total = state.progress()
+    skipped = f", {len(by[Status.SKIPPED])} skipped" if by[Status.SKIPPED] else ""
+    if state.final is not None and state.final is not Verdict.PASS:
+        return "failed", f"the final checks on the sprint branch: {state.final_reason}"
+    if by[Status.HALTED]:
+        return "failed", f"{done} of {total} tasks complete; halted: {', '.join(by[Status.HALTED])}{skipped}"
+    if by[Status.BUDGET_EXHAUSTED]:
+        return "limit", f"{done} of {total} complete; out of budget: {', '.join(by[Status.BUDGET_EXHAUSTED])}{skipped}"
+    if by[Status.BLOCKED]:
+        return "blocked", f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
+    return "done", f"All tasks complete. {done} tasks implemented{skipped}."

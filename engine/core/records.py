@@ -1,0 +1,48 @@
+"""What an iteration leaves behind, from the task's measured facts."""
+
+from __future__ import annotations
+
+from engine.core.model import CheckKind, Decision, Verdict
+from engine.core.state import Record, TaskState
+from engine.core.verdict import counts, failing_set, of_checks
+
+
+def record_of(task: TaskState, decision: Decision | None, reason: str, now: float) -> Record:
+    """The record of the present iteration."""
+    passing, total = counts(task.checks)
+    verdict, why = of_checks(task.checks, task.findings)
+    kinds = [change.change for change in task.changes]
+    build = [result for result in task.checks if result.kind is CheckKind.BUILD]
+    coverages = [result.coverage for result in task.checks if result.coverage is not None]
+    return Record(
+        iteration=task.iteration,
+        rung=task.rung,
+        tree=task.tree,
+        files=tuple(sorted({change.path for change in task.attempt_changes})),
+        green=bool(task.checks) and verdict is Verdict.PASS,
+        passing=passing,
+        total=total,
+        failing=failing_set(task),
+        error=_error(task, verdict, why),
+        changed=bool(task.attempt_changes),
+        added=sum(change.added for change in task.changes),
+        removed=sum(change.removed for change in task.changes),
+        created=kinds.count("added"),
+        modified=kinds.count("modified") + kinds.count("type"),
+        deleted=kinds.count("deleted"),
+        coverage=coverages[0] if coverages else None,
+        build_errors=sum(result.errors for result in build),
+        build_warnings=sum(result.warnings for result in build),
+        new_tests=sum(result.counts.new for result in task.checks if result.counts is not None),
+        at=now,
+        decision=decision,
+        reason=reason,
+    )
+
+
+def _error(task: TaskState, verdict: Verdict, why: str) -> str:
+    if task.error:
+        return task.error
+    if task.scope_verdict is not Verdict.PASS:
+        return f"scope: {', '.join(task.reverted) or task.scope_verdict or 'not checked'}"
+    return "" if verdict is Verdict.PASS else why
