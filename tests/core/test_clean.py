@@ -65,6 +65,7 @@ def test_clean(text: str, expected: str) -> None:
         pytest.param("abcdef", 4, "abc…", id="capped"),
         pytest.param("abcd", 4, "abcd", id="fits"),
         pytest.param("abc def", 5, "abc…", id="no-space-before-cut"),
+        pytest.param("👩\u200d💻x", 3, "👩…", id="no-joiner-before-cut"),
         pytest.param("\x1b]0;t\x07\x1b[2Jx\r\ny", 0, "x⏎y", id="hostile"),
     ],
 )
