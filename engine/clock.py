@@ -1,0 +1,123 @@
+"""The one clock. Wall time is for display and for deadlines that survive a restart; durations are monotonic."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+
+LONGEST_NAP = 30.0
+"""A sleep to a wall time looks at the clock again this often: suspend and clock changes are noticed."""
+
+
+class Clock(Protocol):
+    """What the engine knows of time. A function that only needs the hour takes `clock.now`."""
+
+    def now(self) -> float:
+        """Seconds since the epoch."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards; time in suspend counts where the system can tell."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...
+
+    async def sleep_until(self, moment: float) -> None:
+        """Sleep to a wall time; one that has passed returns at once."""
+        ...
+
+
+class SystemClock:
+    """The machine's time."""
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        # The kernel's monotonic clock stands still in suspend; a limit must not be stretched by closing the lid.
+        if hasattr(time, "CLOCK_BOOTTIME"):
+            return time.clock_gettime(time.CLOCK_BOOTTIME)
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        end = self.monotonic() + seconds
+        while (left := end - self.monotonic()) > 0:
+            await _nap(min(left, LONGEST_NAP))
+
+    async def sleep_until(self, moment: float) -> None:
+        while (left := moment - self.now()) > 0:
+            await _nap(min(left, LONGEST_NAP))
+
+
+class VirtualClock:
+    """A clock for tests: it stands still until `advance` is awaited, and wakes sleepers in the order of their times."""
+
+    def __init__(self, now: float = 1_700_000_000.0) -> None:
+        self._wall = now
+        self._mono = 0.0
+        self._count = 0
+        self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
+
+    def now(self) -> float:
+        return self._wall
+
+    def monotonic(self) -> float:
+        return self._mono
+
+    async def sleep(self, seconds: float) -> None:
+        import asyncio
+
+        if seconds <= 0:
+            await asyncio.sleep(0)
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._count += 1
+        heapq.heappush(self._sleepers, (self._mono + seconds, self._count, future))
+        await future
+
+    async def sleep_until(self, moment: float) -> None:
+        while (left := moment - self._wall) > 0:
+            await self.sleep(min(left, LONGEST_NAP))
+
+    def sleeping(self) -> int:
+        """How many are asleep."""
+        return sum(not future.done() for _, _, future in self._sleepers)
+
+    def jump(self, seconds: float) -> None:
+        """Move the wall clock alone, as a user or a time server does."""
+        self._wall += seconds
+
+    async def advance(self, seconds: float) -> None:
+        """Let time pass. What wakes up runs, and may sleep again, before time goes on."""
+        end = self._mono + seconds
+        await _settle()
+        while self._sleepers and self._sleepers[0][0] <= end:
+            deadline, _, future = heapq.heappop(self._sleepers)
+            if future.done():
+                continue
+            self._move(deadline)
+            future.set_result(None)
+            await _settle()
+        self._move(end)
+        await _settle()
+
+    def _move(self, mono: float) -> None:
+        self._wall += mono - self._mono
+        self._mono = mono
+
+
+async def _settle() -> None:
+    """Give every ready task a few turns of the loop."""
+    for _ in range(10):
+        await _nap(0)
+
+
+async def _nap(seconds: float) -> None:
+    # Imported late: the command line asks this module for the time only, and asyncio costs it a third of its start.
+    import asyncio
+
+    await asyncio.sleep(seconds)
