@@ -24,7 +24,8 @@ def stopped(state: State) -> Finish:
 
 def task_end(task: TaskState) -> TaskEnded:
     """The end of a task whose decision is made."""
-    decision = task.decision if task.decision not in (None, Decision.ITERATE, Decision.ESCALATE) else Decision.BLOCKED
+    going_on = (None, Decision.ITERATE, Decision.ESCALATE, Decision.COUNCIL)
+    decision = Decision.BLOCKED if task.blocker or task.decision in going_on else task.decision
     reason = task.blocker or task.reason
     action = task.action
     if decision is Decision.BLOCKED and not action:

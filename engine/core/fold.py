@@ -231,7 +231,7 @@ def _with_override(policy: Policy, max_iterations: int) -> Policy:
 def _taken_up(task: TaskState, at: float) -> TaskState:
     task = replace(task, not_before=min(task.not_before, at))
     if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend and not task.gate:
-        return replace(task, step=Step.PREPARE, blocker="", mend=False)
+        return replace(task, step=task.again or Step.PREPARE, again=None, blocker="", action="", mend=False)
     return task
 
 

@@ -140,7 +140,7 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
         case Response.LONGER if not task.long:
             return replace(task, step=Step.PREPARE, long=True)
         case Response.MEND:
-            return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=result.hint, mend=True, tries=0)
+            return _mend(task, words, result.hint, Step.PREPARE)
         case Response.AGAIN:
             return replace(task, step=Step.PREPARE)
         case Response.RETRY:
@@ -158,7 +158,7 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     if response is Response.WAIT:
         return _limit_wait(task, words, Step.REVIEW)
     if response is Response.MEND:
-        return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=result.hint, mend=True, tries=0)
+        return _mend(task, words, result.hint, Step.REVIEW)
     if response is Response.AGAIN:
         return task
     tries = task.tries + 1
@@ -207,8 +207,12 @@ def _unsynthesised(task: TaskState) -> Diagnosis:
 def _limit_wait(task: TaskState, words: str, step: Step = Step.PREPARE) -> TaskState:
     waits = task.limit_waits + 1
     if waits > MAX_LIMIT_WAITS:
-        return replace(task, step=Step.BLOCKED_GATE, blocker=f"{words} ({waits} times)", mend=True)
+        return _mend(task, f"{words} ({waits} times)", "", step)
     return replace(task, step=step, limit_waits=waits)
+
+
+def _mend(task: TaskState, words: str, hint: str, again: Step) -> TaskState:
+    return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=hint, mend=True, again=again, tries=0)
 
 
 def _words(agent: str, result: AgentResult) -> str:

@@ -85,7 +85,9 @@ def effect_failed(state: State, effect: AnyEffect, event: ev.EffectFailed, said:
         return state
     tries = task.tries + 1
     if event.kind == "permanent" or tries >= state.policy.retry.attempts:
-        return _with(state, replace(task, step=Step.BLOCKED_GATE, blocker=said, action=event.hint, tries=0))
+        again = Step.PREPARE if _implements(effect) else task.step
+        stop = replace(task, step=Step.BLOCKED_GATE, blocker=said, action=event.hint, tries=0, again=again)
+        return _with(state, replace(stop, decision=Decision.BLOCKED))
     wait = backoff(state.policy.retry, tries, event.id)
     step = Step.PREPARE if _implements(effect) else task.step
     return _with(state, replace(task, step=step, tries=tries, not_before=state.now + wait))
@@ -114,15 +116,19 @@ def gate_answered(state: State, gate: GateState) -> State:
             task = replace(task, step=Step.NEXT, granted=task.granted + (task.iteration >= _limit(state, task)))
         case "task", _:
             task = replace(task, step=Step.COMMIT)
-        case "blocked", "retry" if task.mend:
-            task = replace(task, step=Step.PREPARE, blocker="", action="", mend=False, tries=0)
+        case "blocked", "retry" if task.again is not None:
+            task = replace(task, step=task.again, again=None, blocker="", action="", mend=False, tries=0, limit_waits=0)
         case "blocked", "retry":
             granted = task.granted + (task.iteration >= _limit(state, task))
             task = replace(task, step=Step.NEXT, blocker="", action="", failures={}, granted=granted, session="")
         case "blocked", "skip":
-            task = replace(task, step=Step.END, decision=Decision.SKIPPED, reason=f"skipped by {gate.by or 'you'}")
+            task = replace(
+                task, step=Step.END, blocker="", decision=Decision.SKIPPED, reason=f"skipped by {gate.by or 'you'}"
+            )
         case "blocked", "blocked":
             task = replace(task, step=Step.END, decision=Decision.BLOCKED)
+        case "blocked", "stop":
+            task = replace(task, step=Step.BLOCKED_GATE)
         case _:
             task = replace(task, step=Step.BLOCKED_GATE)
     return _with(state, task)

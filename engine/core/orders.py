@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.core import commands as cmd
 from engine.core import events as ev
 from engine.core import gates
-from engine.core.model import Struct
+from engine.core.model import Decision, Struct
 from engine.core.state import State, Status
 
 
@@ -79,7 +79,7 @@ def _task(state: State, command: cmd.Steer | cmd.Skip | cmd.Retry) -> Outcome:
                 return _no(f"task {task.id} has ended already ({task.status.value})")
             if task.status is Status.PENDING:
                 ended = ev.TaskEnded(
-                    task=task.id, decision=ev.Decision.SKIPPED, reason=f"skipped by {command.by or 'you'}"
+                    task=task.id, decision=Decision.SKIPPED, reason=f"skipped by {command.by or 'you'}"
                 )
                 return _yes(f"task {task.id} is skipped", ended)
             return _yes(f"task {task.id} will be skipped", ev.SkipRequested(task=task.id, by=command.by))

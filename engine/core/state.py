@@ -194,6 +194,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     """What stands in the way, in words."""
     mend: bool = False
     """The blocker is outside the task (a login, a bill): mending it lets the same iteration go on."""
+    again: Step | None = None
+    """Where a mended task goes on; None: with a new iteration."""
     gate: str = ""
     calls: dict[str, int] = {}
     """Agent calls by rung name."""
