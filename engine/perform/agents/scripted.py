@@ -1,0 +1,268 @@
+"""The scripted agent: plays a scenario file (TOML) per task and attempt, through the same door as the real agents.
+
+A step is chosen by task, role, iteration and attempt (and seat), never by how often it was called: an attempt that is
+taken up again after a crash plays the same step.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from engine.core.activity import OutputKind
+from engine.core.clean import decode
+from engine.core.model import AgentResult, ResultKind, Role, Struct, Tokens
+from engine.perform.contract import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
+
+_PLAYER = Path(__file__).with_name("player.py")
+_KINDS = {
+    "text": OutputKind.TEXT,
+    "thinking": OutputKind.THINKING,
+    "tool": OutputKind.TOOL_CALL,
+    "tool_result": OutputKind.TOOL_RESULT,
+    "file": OutputKind.FILE_CHANGE,
+    "retry": OutputKind.RETRY,
+    "limit": OutputKind.LIMIT,
+    "usage": OutputKind.USAGE,
+}
+_PROCESS_FAULTS = frozenset(
+    {"hang", "crash", "exit", "garbage", "endless_line", "flood", "orphan", "ignore_sigterm", "no_result"}
+)
+_RESULT_FAULTS = frozenset(kind.value for kind in ResultKind) - _PROCESS_FAULTS - {"ok"}
+
+
+class ScenarioError(Exception):
+    """A scenario file that cannot be played; says where and why."""
+
+
+class Step(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One scripted call."""
+
+    task: str = ""
+    """Empty: any task."""
+    role: Role = Role.IMPLEMENTER
+    iteration: int = 0
+    """0: any iteration."""
+    attempt: int = 0
+    seat: str = ""
+    output: tuple[str | dict[str, Any], ...] = ()
+    delay: float | None = None
+    """Seconds between two lines of output; None: the scenario's."""
+    edit: tuple[dict[str, Any], ...] = ()
+    """{path, content} · {path, find, replace} · {path, delete = true} · {path, link}."""
+    patch: str = ""
+    """A unified diff, applied with git."""
+    text: str = ""
+    claim: str = "complete"
+    issues: str = ""
+    cost_usd: float | None = 0.01
+    tokens: Tokens = Tokens(input=1200, output=300)
+    structured: dict[str, Any] | None = None
+    questions: tuple[str, ...] = ()
+    denials: tuple[str, ...] = ()
+    fault: str = ""
+    """A process fault (hang, crash, exit, garbage, endless_line, flood, orphan, ignore_sigterm, no_result) or a result
+    kind (limit, rate, overloaded, auth, billing, context, model, network, refusal, denied …)."""
+    exit: int = 3
+    reset_in: float | None = None
+    """Seconds until the limit of this step resets; once that time is over, the step after it is played."""
+    error: str = ""
+    hint: str = ""
+
+
+class GateStep(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How the scenario's human answers a gate."""
+
+    kind: str = ""
+    task: str = ""
+    choice: str = "yes"
+    text: str = ""
+    ask: str = ""
+    """A question to ask first."""
+
+
+class Scenario(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A whole scenario."""
+
+    title: str = ""
+    delay: float = 0.0
+    call: tuple[Step, ...] = ()
+    gate: tuple[GateStep, ...] = ()
+    expect: dict[str, str] = {}
+    """Status by task at the end: the demo fails if it ended otherwise."""
+
+    def step(self, call: AgentCall) -> Step | None:
+        """The most particular step for a call: the one that names most of it; the later of equals."""
+        best: tuple[int, int] | None = None
+        found: Step | None = None
+        for index, step in enumerate(self.call):
+            if step.role is not call.role or step.task not in ("", call.task) or step.seat not in ("", call.seat):
+                continue
+            if step.iteration not in (0, call.iteration) or step.attempt not in (0, call.attempt):
+                continue
+            named = bool(step.task) * 8 + bool(step.iteration) * 4 + bool(step.attempt) * 2 + bool(step.seat)
+            if best is None or (named, index) > best:
+                best, found = (named, index), step
+        return found
+
+    def answer(self, kind: str, task: str) -> GateStep | None:
+        return next((gate for gate in self.gate if gate.kind in ("", kind) and gate.task in ("", task)), None)
+
+
+def load(path: Path) -> Scenario:
+    """Read a scenario; a broken one is refused with its place."""
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        scenario = msgspec.convert(raw, Scenario)
+    except OSError as error:
+        raise ScenarioError(f"{path}: cannot be read: {error.strerror}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ScenarioError(f"{path}: not TOML: {error}") from error
+    except msgspec.ValidationError as error:
+        raise ScenarioError(f"{path}: {error}") from error
+    for number, step in enumerate(scenario.call, 1):
+        if step.fault and step.fault not in _PROCESS_FAULTS | _RESULT_FAULTS:
+            known = ", ".join(sorted(_PROCESS_FAULTS | _RESULT_FAULTS))
+            raise ScenarioError(f"{path}: call {number}: unknown fault '{step.fault}'; one of: {known}")
+    return scenario
+
+
+class ScriptedAgent:
+    """The adapter."""
+
+    name = "scripted"
+
+    def __init__(self, scenario: Scenario, *, speed: float = 1.0, now: Callable[[], float]) -> None:
+        self._scenario = scenario
+        self._speed = speed
+        self._now = now
+        self._limited: dict[tuple[str, str, int, int], float] = {}
+
+    async def call(self, call: AgentCall, spawner: Spawner, emit: Callable[[Output], None]) -> AgentResult:
+        step = self._scenario.step(call)
+        if step is None:
+            words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
+            return AgentResult(
+                kind=ResultKind.NO_RESULT, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario"
+            )
+        stream = _Stream(emit)
+        spec = ProcessSpec(
+            argv=(sys.executable, "-I", "-c", _PLAYER.read_text(encoding="utf-8")),
+            cwd=call.checkout,
+            env=call.env,
+            stdin=msgspec.json.encode(self._played(call, step)),
+            timeout=call.timeout,
+            idle_timeout=call.idle_timeout,
+            confine=Confinement(
+                checkout=call.checkout,
+                clone=call.clone,
+                writable=not call.read_only,
+                home=call.home,
+                mounts=call.mounts,
+                hide=call.hide,
+            ),
+        )
+        return stream.result(await spawner.run(spec, stream.line), call)
+
+    def _played(self, call: AgentCall, step: Step) -> dict[str, Any]:
+        fault = step.fault
+        kind, reset_at = ResultKind.OK.value, None
+        if fault in _RESULT_FAULTS:
+            kind, fault = fault, ""
+        key = (call.task, call.role.value, call.iteration, call.attempt)
+        if step.reset_in is not None:
+            until = self._limited.setdefault(key, self._now() + step.reset_in)
+            if self._now() >= until:
+                kind, fault = ResultKind.OK.value, ""
+            else:
+                reset_at = until
+        delay = (self._scenario.delay if step.delay is None else step.delay) / max(self._speed, 1e-6)
+        session = call.session or hashlib.sha256(f"{call.task}/{call.role}/{call.effect}".encode()).hexdigest()[:12]
+        return {
+            "model": call.model,
+            "session": session,
+            "output": list(step.output),
+            "edit": [] if kind != "ok" else list(step.edit),
+            "patch": "" if kind != "ok" else step.patch,
+            "delay": delay,
+            "fault": fault,
+            "exit": step.exit,
+            "result": {
+                "kind": kind,
+                "text": step.text,
+                "claim": step.claim if call.role is Role.IMPLEMENTER else "",
+                "claim_text": step.issues,
+                "session": session,
+                "cost_usd": step.cost_usd if kind == "ok" else 0.0,
+                "tokens": msgspec.to_builtins(step.tokens),
+                "structured": step.structured,
+                "denials": list(step.denials),
+                "reset_at": reset_at,
+                "error": step.error or (f"scripted {kind}" if kind != "ok" else ""),
+                "hint": step.hint,
+            },
+        }
+
+
+class _Stream:
+    """Parses the player's JSON lines. Success is exit 0 and a result line without error."""
+
+    def __init__(self, emit: Callable[[Output], None]) -> None:
+        self._emit = emit
+        self._result: dict[str, Any] | None = None
+
+    def line(self, line: bytes) -> None:
+        try:
+            event = msgspec.json.decode(line)
+        except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
+            return
+        if not isinstance(event, dict):
+            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
+            return
+        kind = event.get("type")
+        if kind == "result":
+            self._result = event
+        elif kind in _KINDS:
+            text, tool, path = (str(event.get(key, "")) for key in ("text", "tool", "path"))
+            self._emit(Output(kind=_KINDS[kind], text=text, tool=tool, path=path))
+        elif kind != "start":
+            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
+
+    def result(self, finished: Finished, call: AgentCall) -> AgentResult:
+        ended = {"timeout": ResultKind.TIMEOUT, "idle": ResultKind.TIMEOUT, "cancelled": ResultKind.CANCELLED}
+        stderr = decode(finished.stderr[-2000:]).strip()
+        if finished.reason in ended:
+            return self._failed(ended[finished.reason], f"ended by devteam: {finished.reason}", finished, call)
+        if finished.reason != "exited":
+            return self._failed(ResultKind.CRASH, finished.error or f"ended: {finished.reason}", finished, call)
+        if self._result is None:
+            kind = ResultKind.NO_RESULT if finished.exit_code == 0 else ResultKind.CRASH
+            said = stderr.splitlines()[-1] if stderr else f"exit {finished.exit_code} without a result"
+            return self._failed(kind, said, finished, call)
+        body = {key: value for key, value in self._result.items() if key != "type"}
+        try:
+            result = msgspec.convert(body, AgentResult)
+        except msgspec.ValidationError as error:
+            return self._failed(ResultKind.NO_RESULT, f"broken result: {error}", finished, call)
+        if result.kind is ResultKind.OK and finished.exit_code != 0:
+            return self._failed(ResultKind.CRASH, f"exit {finished.exit_code} after a good result", finished, call)
+        return msgspec.structs.replace(
+            result, exit_code=finished.exit_code, seconds=finished.seconds, model=call.model, log=str(call.log)
+        )
+
+    def _failed(self, kind: ResultKind, words: str, finished: Finished, call: AgentCall) -> AgentResult:
+        return AgentResult(
+            kind=kind,
+            error=words,
+            exit_code=finished.exit_code,
+            seconds=finished.seconds,
+            model=call.model,
+            log=str(call.log),
+        )
