@@ -1,0 +1,132 @@
+"""One engine per repository: a lock that dies with its holder.
+
+Two flocks are held: on the lock file, whose text says who holds it, and on its folder, because a lock file that is
+deleted lets a second engine lock a new one of the same name. Both are close-on-exec, so no agent inherits them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Self
+
+import msgspec
+
+from engine.journal.errors import EngineRunning, translate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+_TRIES, _PAUSE = 6, 0.02
+"""A viewer that asks who holds the lock touches it for an instant: being refused once is not yet being second."""
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds the lock. pid 0: somebody does, but the file that says who is gone or unreadable."""
+
+    pid: int = 0
+    since: float = 0.0
+    host: str = ""
+
+    def words(self) -> str:
+        if not self.pid:
+            return "held by an engine that left no name"
+        since = datetime.fromtimestamp(self.since, UTC).astimezone().strftime("%Y-%m-%d %H:%M:%S")
+        return f"held by pid {self.pid} since {since}"
+
+
+class EngineLock:
+    """Acquire with `EngineLock.acquire(path, clock)`; it is free again when closed or when the process ends."""
+
+    def __init__(self, folder_fd: int, file_fd: int) -> None:
+        self._fds: tuple[int, ...] = (file_fd, folder_fd)
+
+    @classmethod
+    def acquire(cls, path: Path, clock: Callable[[], float]) -> Self:
+        """Raises EngineRunning if another engine holds it."""
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                _lock(folder, path)
+                file = _lock_file(path)
+            except BaseException:
+                os.close(folder)
+                raise
+            holder = Holder(pid=os.getpid(), since=clock(), host=socket.gethostname())
+            os.ftruncate(file, 0)
+            os.pwrite(file, msgspec.json.encode(holder) + b"\n", 0)
+        except OSError as error:
+            raise translate(error, path) from error
+        return cls(folder, file)
+
+    @staticmethod
+    def holder(path: Path) -> Holder | None:
+        """Who runs an engine here; None: nobody. For viewers: it never keeps an engine out."""
+        try:
+            folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return _read(path)
+        finally:
+            os.close(folder)
+        return None
+
+    def release(self) -> None:
+        """The file stays: taking it away would race with the next engine."""
+        fds, self._fds = self._fds, ()
+        if fds:
+            with contextlib.suppress(OSError):
+                os.ftruncate(fds[0], 0)
+        for fd in fds:
+            os.close(fd)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
+
+
+def _lock(fd: int, path: Path) -> None:
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(_PAUSE)
+        else:
+            return
+    raise EngineRunning(
+        f"Another engine works on this repository: {path} is {_read(path).words()}.",
+        "Watch it with `devteam tui` or `devteam status`, or end it with `devteam stop`.",
+    )
+
+
+def _lock_file(path: Path) -> int:
+    """The lock on the file that bears the name now, not on one that was deleted while we waited."""
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        try:
+            _lock(fd, path)
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(fd), path.lstat()):
+                    return fd
+        except BaseException:
+            os.close(fd)
+            raise
+        os.close(fd)
+
+
+def _read(path: Path) -> Holder:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.MsgspecError):
+        return Holder()

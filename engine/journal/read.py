@@ -1,0 +1,126 @@
+"""Reading the journal: what the writer and every viewer share. Each row is checked as it is read."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+from zlib import crc32
+
+import apsw
+import msgspec
+
+from engine.core.events import Envelope, decode
+from engine.journal import schema
+from engine.journal.errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
+from engine.journal.rows import Row, intact
+from engine.journal.verify import DAMAGE, Damage, check
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PAGE = 1000
+"""Rows fetched at a time: no statement stays open in between, so that a slow reader never holds a checkpoint up."""
+
+_ALL = f"SELECT {schema.COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?"  # noqa: S608  a constant
+_STREAM = f"SELECT {schema.COLUMNS} FROM event WHERE stream = ? AND version > ? ORDER BY version LIMIT ?"  # noqa: S608
+_VERSION = "SELECT version FROM event WHERE stream = ? AND seq <= ? ORDER BY version DESC LIMIT 1"
+_LAST = "SELECT max(seq) FROM event"
+_LAST_OF = "SELECT seq FROM event WHERE stream = ? ORDER BY version DESC LIMIT 1"
+_STREAMS = """WITH RECURSIVE s(x) AS (SELECT min(stream) FROM event UNION ALL
+  SELECT (SELECT min(stream) FROM event WHERE stream > x) FROM s WHERE x IS NOT NULL)
+  SELECT x FROM s WHERE x IS NOT NULL"""
+_SNAPSHOT = "SELECT seq, body, crc, chain FROM snapshot WHERE stream = ? AND fingerprint = ?"
+
+
+class Reader:
+    """The reading half of a journal."""
+
+    path: Path
+    _connection: apsw.Connection
+
+    def __init__(self) -> None:
+        self._names: dict[bytes, str] = {}
+
+    def read(self, stream: str | None = None, after: int = 0, limit: int | None = None) -> Iterator[Envelope]:
+        """Events after sequence `after`, in order, of one stream or of all. Raises JournalCorrupt, UnreadableEvent."""
+        sql, at = (_ALL, after) if stream is None else (_STREAM, self._int(_VERSION, stream, after))
+        where = () if stream is None else (stream,)
+        left = limit
+        while left is None or left > 0:
+            size = PAGE if left is None else min(PAGE, left)
+            with self._reading():
+                rows: list[Row] = [Row._make(columns) for columns in self._connection.execute(sql, (*where, at, size))]
+            for row in rows:
+                yield self._envelope(row)
+            if len(rows) < size:
+                return
+            at = rows[-1].seq if stream is None else rows[-1].version
+            left = None if left is None else left - size
+
+    def last_seq(self, stream: str | None = None) -> int:
+        """The sequence of the last event; 0 where there is none."""
+        return self._int(_LAST) if stream is None else self._int(_LAST_OF, stream)
+
+    def streams(self) -> list[str]:
+        """The streams there are, by name."""
+        with self._reading():
+            return [str(row[0]) for row in self._connection.execute(_STREAMS)]
+
+    def load_snapshot(self, stream: str, fingerprint: str) -> tuple[int, bytes] | None:
+        """The stream's snapshot, if it is whole, of this fingerprint and of this history: it is only ever a cache."""
+        with contextlib.suppress(*DAMAGE):
+            for seq, body, crc, chain in self._connection.execute(_SNAPSHOT, (stream, fingerprint)):
+                whole = crc32(snapshot_content(stream, seq, fingerprint, body, chain)) == crc
+                if whole and self._chain_at(seq) == chain:
+                    return seq, body
+        return None
+
+    def verify(self) -> int:
+        """Check everything again; the number of events. Raises JournalCorrupt."""
+        try:
+            with self._reading():
+                return check(self._connection).seq
+        except Damage as damage:
+            raise self._corrupt(str(damage)) from damage
+
+    def _envelope(self, row: Row) -> Envelope:
+        if not intact(row):
+            raise self._corrupt(f"event {row.seq} was changed after it was written (CRC)")
+        stream = self._names.get(row.stream)
+        if stream is None:
+            stream = self._names[row.stream] = row.stream.decode()
+        try:
+            event = decode(row.body)
+        except msgspec.MsgspecError as error:
+            raise UnreadableEvent(
+                f"Event {row.seq} ({row.type.decode()}) of {self.path} cannot be read by this version: {error}.",
+                "Use the devteam version that wrote it, or report this: the event itself is intact.",
+            ) from error
+        return Envelope(seq=row.seq, stream=stream, at=row.at, schema=row.schema, event=event)
+
+    def _int(self, sql: str, *values: str | int) -> int:
+        with self._reading():
+            found = self._connection.execute(sql, values).get
+        return found if isinstance(found, int) else 0
+
+    def _chain_at(self, seq: int) -> bytes | None:
+        found = self._connection.execute("SELECT chain FROM event WHERE seq = ?", (seq,)).get
+        return found if isinstance(found, bytes) else None
+
+    def _corrupt(self, words: str) -> JournalCorrupt:
+        return JournalCorrupt(f"The journal {self.path} is damaged: {words}.", RESTORE_HINT)
+
+    @contextlib.contextmanager
+    def _reading(self) -> Iterator[None]:
+        try:
+            yield
+        except DAMAGE as error:
+            raise self._corrupt(str(error)) from error
+        except apsw.Error as error:
+            raise translate(error, self.path, self._connection.system_errno) from error
+
+
+def snapshot_content(stream: str, seq: int, fingerprint: str, body: bytes, chain: bytes) -> bytes:
+    """What the CRC of a snapshot covers."""
+    return b"\0".join((stream.encode(), b"%d" % seq, fingerprint.encode(), chain, body))
