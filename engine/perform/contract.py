@@ -145,3 +145,12 @@ class Adapter(Protocol):
     async def call(self, call: AgentCall, spawner: Spawner, emit: Callable[[Output], None]) -> AgentResult:
         """Never raises for what the program does: every ending is a ResultKind. Cancellation passes through."""
         ...
+
+
+class PerformError(Exception):
+    """The engine's own part of an effect failed. kind: transient (again, later), permanent or recoverable."""
+
+    def __init__(self, message: str, *, kind: str = "transient", hint: str = "") -> None:
+        super().__init__(message)
+        self.kind = kind
+        self.hint = hint

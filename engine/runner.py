@@ -1,0 +1,256 @@
+"""journal ⇄ decide ⇄ perform: load, decide, perform one effect per free lane, append the facts, again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from engine.bus import Bus
+from engine.clock import Clock
+from engine.core import events as ev
+from engine.core.activity import AnyActivity, Countdown
+from engine.core.commands import AnyCommand
+from engine.core.decide import decide
+from engine.core.effects import AnyEffect, Finish, Wait
+from engine.core.fold import apply
+from engine.core.model import Struct
+from engine.core.orders import obey
+from engine.core.policy import Policy
+from engine.core.state import State
+from engine.journal import Journal
+from engine.perform.contract import PerformError
+
+SNAPSHOT_EVERY = 2000
+
+
+class Performer(Protocol):
+    """Turns an effect into facts. Raises PerformError for what the engine's own part could not do."""
+
+    async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]: ...
+
+
+class RunOptions(Struct, frozen=True, kw_only=True):
+    """What a run is started with; recorded in RunStarted."""
+
+    run: str
+    pid: int
+    policy: Policy
+    attended: bool
+    waits: bool = True
+    sandbox: str = "none"
+    version: str = ""
+    utc_offset: float = 0.0
+    max_iterations: int = 0
+    day_spent_usd: float = 0.0
+    recent_calls: tuple[float, ...] = ()
+    config_hash: str = ""
+    checks: tuple[str, ...] = ()
+
+
+class Ack(Struct, frozen=True, kw_only=True):
+    """What became of a command."""
+
+    ok: bool
+    detail: str
+
+
+Boundary = Callable[[str, AnyEffect], None]
+Observer = Callable[[Sequence[ev.Envelope], State], None]
+
+
+class Runner:
+    """One run of one sprint. Lives on one event loop; every append is durable before anything follows from it."""
+
+    def __init__(
+        self,
+        *,
+        journal: Journal,
+        stream: str,
+        state: State,
+        performer: Performer,
+        clock: Clock,
+        bus: Bus,
+        fingerprint: str = "",
+        observers: Sequence[Observer] = (),
+        boundary: Boundary = lambda _where, _effect: None,
+    ) -> None:
+        self._journal = journal
+        self._stream = stream
+        self.state = state
+        self._performer = performer
+        self._clock = clock
+        self._bus = bus
+        self._fingerprint = fingerprint
+        self._observers = observers
+        self._boundary = boundary
+        self._tasks: dict[str, asyncio.Task[list[ev.AnyEvent]]] = {}
+        self._woken = asyncio.Event()
+        self._inbox: list[tuple[AnyCommand, asyncio.Future[Ack]]] = []
+        self._snapshot_at = state.seq
+
+    async def run(self, options: RunOptions) -> State:
+        """To the end of the run. From whatever point it ends at, the journal can be taken up again."""
+        self._take_up(options)
+        try:
+            while self.state.running:
+                self._obey()
+                self._end_what_is_unwanted()
+                if self._decide():
+                    continue
+                await self._something_happens()
+        finally:
+            await self._end_all()
+        self._save_snapshot()
+        return self.state
+
+    async def send(self, command: AnyCommand) -> Ack:
+        """A human's command; answered once its events are in the journal."""
+        answer: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
+        self._inbox.append((command, answer))
+        self._woken.set()
+        return await answer
+
+    def append(self, *events: ev.AnyEvent) -> None:
+        """Record facts, fold them, tell everybody."""
+        if not events:
+            return
+        envelopes = self._journal.append(self._stream, events)
+        for envelope in envelopes:
+            self.state = apply(self.state, envelope)
+            self._bus.publish(envelope)
+        for observer in self._observers:
+            observer(envelopes, self.state)
+        if self.state.seq - self._snapshot_at >= SNAPSHOT_EVERY:
+            self._save_snapshot()
+
+    # ── the loop ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def _take_up(self, options: RunOptions) -> None:
+        """Whatever the run before had under way is over: it is said so, and decided on anew."""
+        lost = [ev.EffectInterrupted(id=effect, reason="the engine ended") for effect in self.state.inflight]
+        started = ev.RunStarted(
+            run=options.run,
+            pid=options.pid,
+            policy=options.policy,
+            attended=options.attended,
+            waits=options.waits,
+            sandbox=options.sandbox,
+            version=options.version,
+            utc_offset=options.utc_offset,
+            max_iterations=options.max_iterations,
+            day_spent_usd=options.day_spent_usd,
+            recent_calls=options.recent_calls,
+            config_hash=options.config_hash,
+            checks=options.checks,
+        )
+        self.append(*lost, started)
+
+    def _decide(self) -> bool:
+        """Record what is decided, start what is to be done; False when there is nothing but to wait."""
+        decisions = decide(self.state)
+        if decisions.events:
+            self.append(*decisions.events)
+            return True
+        if not decisions.effects:
+            return False
+        self.append(*(ev.EffectStarted(effect=effect) for effect in decisions.effects))
+        for effect in decisions.effects:
+            if isinstance(effect, Finish):
+                self.append(ev.RunEnded(run=self.state.run, outcome=effect.outcome, reason=effect.reason))
+                return True
+            self._start(effect)
+        return True
+
+    def _start(self, effect: AnyEffect) -> None:
+        task = asyncio.create_task(self._perform(effect), name=effect.id)
+        task.add_done_callback(lambda _task: self._woken.set())
+        self._tasks[effect.id] = task
+
+    async def _perform(self, effect: AnyEffect) -> list[ev.AnyEvent]:
+        self._boundary("before", effect)
+        try:
+            if isinstance(effect, Wait):
+                facts: list[ev.AnyEvent] = await self._wait(effect)
+            else:
+                facts = list(await self._performer.perform(effect, self.state))
+        except PerformError as error:
+            facts = [ev.EffectFailed(id=effect.id, kind=error.kind, message=str(error), hint=error.hint)]
+        except Exception as error:  # noqa: BLE001  boundary: a bug in a performer fails the effect, not the engine
+            said = f"{type(error).__name__}: {error}"
+            facts = [ev.EffectFailed(id=effect.id, kind="transient", message=said, hint="please report this")]
+        self._boundary("after", effect)
+        return facts
+
+    async def _wait(self, effect: Wait) -> list[ev.AnyEvent]:
+        said = Countdown(
+            effect=effect.id,
+            task=effect.task,
+            lane=effect.lane,
+            at=self._clock.now(),
+            until=effect.until,
+            reason=effect.reason,
+        )
+        self._bus.publish(said)
+        await self._clock.sleep_until(effect.until)
+        return [ev.WaitEnded(id=effect.id)]
+
+    async def _something_happens(self) -> None:
+        """Wait for an effect to land or a command to come; append what landed, in one transaction."""
+        await self._woken.wait()
+        self._woken.clear()
+        landed: list[ev.AnyEvent] = []
+        for name, task in list(self._tasks.items()):
+            if task.done():
+                del self._tasks[name]
+                landed += self._facts_of(name, task)
+        self.append(*landed)
+
+    def _facts_of(self, name: str, task: asyncio.Task[list[ev.AnyEvent]]) -> list[ev.AnyEvent]:
+        if task.cancelled():
+            effect = self.state.inflight.get(name)
+            if isinstance(effect, Wait):
+                return [ev.WaitEnded(id=name)]
+            return [ev.EffectInterrupted(id=name, reason="ended on request")]
+        return task.result()
+
+    def _obey(self) -> None:
+        waiting, self._inbox = self._inbox, []
+        for command, answer in waiting:
+            outcome = obey(self.state, command)
+            name = str(command.__struct_config__.tag)
+            handled = ev.CommandHandled(command=command.id, name=name, ok=outcome.ok, detail=outcome.detail)
+            self.append(*outcome.events, handled)
+            if not answer.done():
+                answer.set_result(Ack(ok=outcome.ok, detail=outcome.detail))
+
+    def _end_what_is_unwanted(self) -> None:
+        """Stopping ends waits at once, and everything if it is to be now; a skipped task's effects end too."""
+        for name, task in self._tasks.items():
+            effect = self.state.inflight.get(name)
+            if effect is None or task.done():
+                continue
+            owner = self.state.tasks.get(effect.task)
+            skipped = owner is not None and owner.skip_asked
+            idle = isinstance(effect, Wait) and bool(self.state.stopping)
+            if skipped or idle or self.state.stopping == "now":
+                task.cancel()
+
+    async def _end_all(self) -> None:
+        for task in self._tasks.values():
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        for _command, answer in self._inbox:
+            if not answer.done():
+                answer.set_result(Ack(ok=False, detail="the run has ended; the command is taken up at the next start"))
+
+    def _save_snapshot(self) -> None:
+        if not self._fingerprint:
+            return
+        import msgspec
+
+        self._journal.save_snapshot(self._stream, self.state.seq, msgspec.json.encode(self.state), self._fingerprint)
+        self._snapshot_at = self.state.seq
+
+    def publish(self, activity: AnyActivity) -> None:
+        self._bus.publish(activity)

@@ -1,0 +1,162 @@
+"""The files people and agents read, written from state: the journal is the truth, these can always be made again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from engine import report
+from engine.core.clean import clean, clean_line
+from engine.core.state import State, Status, TaskState
+
+_BOX = {
+    Status.PENDING: " ",
+    Status.RUNNING: "~",
+    Status.COMPLETE: "x",
+    Status.SKIPPED: "-",
+    Status.BLOCKED: "!",
+    Status.HALTED: "!",
+    Status.BUDGET_EXHAUSTED: "!",
+}
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Whole or not at all; unchanged files are left alone."""
+    data = text.encode("utf-8", "replace")
+    if path.is_file() and path.read_bytes() == data:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    made = path.with_name(f".{path.name}.new")
+    try:
+        made.write_bytes(data)
+        made.replace(path)
+    finally:
+        made.unlink(missing_ok=True)
+
+
+def progress(state: State) -> str:
+    """progress.txt: where the sprint stands, for a person or an agent that starts now."""
+    done, total = state.progress()
+    lines = [
+        f"sprint: {state.sprint}",
+        f"branch: {state.branch}",
+        f"status: {'running' if state.running else state.outcome or 'not started'}",
+        f"tasks: {done}/{total}",
+        f"iterations: {state.iterations}",
+        f"health: {state.health.value} ({clean_line(state.health_reason)})",
+        f"spent: ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f}",
+        "",
+    ]
+    for task in state.tasks.values():
+        detail = f" — iteration {task.iteration}" if task.status is Status.RUNNING else ""
+        detail = f" — {clean_line(task.reason)}" if task.ended and task.status is not Status.COMPLETE else detail
+        lines.append(f"[{_BOX[task.status]}] {task.id} {clean_line(task.spec.title)}{detail}")
+    return "\n".join(lines) + "\n"
+
+
+def features(state: State) -> str:
+    """features.json: every task with `passes`, which is true only on evidence."""
+    rows = [
+        {
+            "id": task.id,
+            "title": task.spec.title,
+            "phase": task.phase + 1,
+            "status": task.status.value,
+            "passes": task.status is Status.COMPLETE,
+            "iterations": task.iteration,
+            "commit": task.commit,
+            "evidence": task.evidence,
+        }
+        for task in state.tasks.values()
+    ]
+    return json.dumps({"sprint": state.sprint, "features": rows}, indent=2, ensure_ascii=False) + "\n"
+
+
+def loop_state(state: State) -> str:
+    current = [task.id for task in state.tasks.values() if task.status is Status.RUNNING]
+    lines = [
+        "# Loop State",
+        f"**Iteration**: {state.iterations}",
+        f"**Status**: {'IN_PROGRESS' if state.running else (state.outcome or 'INITIALIZING').upper()}",
+        f"**Health**: {state.health.value}: {clean_line(state.health_reason)}",
+        f"**Current**: {', '.join(current) or '~'}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tracking(state: State) -> str:
+    """tracking.md: a derived view with the gate modes."""
+    done = [task.id for task in state.tasks.values() if task.status is Status.COMPLETE]
+    current = next((task for task in state.tasks.values() if task.status is Status.RUNNING), None)
+    phases = state.plan.phases if state.plan is not None else ()
+    over = [
+        str(index + 1)
+        for index in range(len(phases))
+        if all(task.ended for task in state.tasks.values() if task.phase == index)
+    ]
+    lines = [
+        "---",
+        f"topic: {state.topic}",
+        f"sprint: {state.sprint}",
+        f"status: {'in-progress' if state.running else state.outcome or 'not-started'}",
+        f"fix_gate_mode: {'auto' if state.auto_mode('fix') else 'gated'}",
+        f"task_gate_mode: {'auto' if state.auto_mode('task') else 'gated'}",
+        f"fix_attempts: {current.fix_attempts if current else 0}",
+        f"current_phase: {current.phase + 1 if current else '~'}",
+        f"current_task: {current.id if current else '~'}",
+        f"completed_phases: [{', '.join(over)}]",
+        f"completed_tasks: [{', '.join(done)}]",
+        "---",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def context(state: State) -> str:
+    """context.md: what every agent of the sprint may read instead of being told."""
+    lines = [f"# {clean_line(state.plan.title) if state.plan else state.sprint}", ""]
+    if state.plan is not None and state.plan.summary:
+        lines += [clean(state.plan.summary), ""]
+    lines += ["## Tasks", ""]
+    for task in state.tasks.values():
+        lines.append(f"- [{_BOX[task.status]}] {task.id} {clean_line(task.spec.title)}")
+    if state.learnings:
+        lines += ["", "## Learnings", "", *(f"- {clean_line(text)}" for text in state.learnings)]
+    return "\n".join(lines) + "\n"
+
+
+def closing_report(state: State) -> str:
+    """report.md: the summary, then every task's completion report."""
+    parts = [f"# Report: {state.sprint}", "", "```", report.summary(state), "```", ""]
+    for task in state.tasks.values():
+        if task.started_at or task.ended:
+            parts += ["```", report.completion(state, task), "```", ""]
+            if task.seats:
+                parts += ["```", report.council(task), "```", ""]
+    return "\n".join(parts)
+
+
+def learning(task: TaskState) -> str:
+    """What a task's way taught, for learnings/."""
+    lines = [
+        f"# {task.id} {clean_line(task.spec.title)}",
+        "",
+        f"Ended {task.status.value} after {task.iteration} iterations.",
+        "",
+    ]
+    for record in task.history:
+        word = record.decision.value if record.decision else ""
+        lines.append(f"- iteration {record.iteration}: {word}: {clean_line(record.reason)}")
+    if task.diagnosis is not None:
+        lines += [
+            "",
+            "## Root cause",
+            "",
+            clean(task.diagnosis.root_cause),
+            "",
+            "## Fix",
+            "",
+            clean(task.diagnosis.recommended_fix),
+        ]
+    if task.comments:
+        lines += ["", "## Said by the human", "", *(f"- {clean_line(text)}" for text in task.comments)]
+    return "\n".join(lines) + "\n"
