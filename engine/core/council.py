@@ -8,7 +8,7 @@ from engine.core.events import TaskEnded
 from engine.core.model import Decision, Role
 from engine.core.state import TaskState
 
-SEATS = ("root-cause analyst", "code archaeologist", "pattern matcher", "systems thinker", "adversarial tester")
+SEATS = ("root-cause-analyst", "code-archaeologist", "pattern-matcher", "systems-thinker", "adversarial-tester")
 
 
 def sit(turn: Turn, task: TaskState) -> None:
