@@ -1,0 +1,228 @@
+"""Hardened git: the only place that runs it.
+
+Nothing a repository, its configuration, its attributes, the user's global configuration or the inherited environment
+says can start a program: every key that names one is overridden on the command line, filter drivers are blanked by
+name (see repository.py), and what an agent wrote is only ever looked at with the engine's own git directory.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import IO, BinaryIO, cast
+
+from engine.perform.workspace.facts import WorkspaceError
+
+HARDENED = (
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "--no-replace-objects",
+    "--no-pager",
+    *(
+        part
+        for setting in (
+            "core.fsmonitor=false",
+            "core.hooksPath=/dev/null",
+            "core.untrackedCache=false",
+            "core.pager=cat",
+            "core.editor=true",
+            "core.askPass=true",
+            "core.sshCommand=false",
+            "core.gitProxy=",
+            "core.alternateRefsCommand=true",
+            "core.attributesFile=/dev/null",
+            "core.protectHFS=true",
+            "core.protectNTFS=true",
+            "core.quotePath=true",
+            "credential.helper=",
+            "diff.external=",
+            "diff.ignoreSubmodules=all",
+            "merge.renames=false",
+            "gpg.program=false",
+            "commit.gpgSign=false",
+            "tag.gpgSign=false",
+            "gc.auto=0",
+            "maintenance.auto=false",
+            "submodule.recurse=false",
+            "fetch.recurseSubmodules=false",
+            "index.threads=true",
+            "protocol.allow=never",
+            "safe.bareRepository=explicit",
+            "core.fsync=committed,reference",
+            "core.fsyncMethod=batch",
+        )
+        for part in ("-c", setting)
+    ),
+)
+ENVIRONMENT = {
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_FLUSH": "0",
+    "LC_ALL": "C",
+    "HOME": "/dev/null",  # $HOME/.config/git/{ignore,attributes} are read even without a global configuration
+    "XDG_CONFIG_HOME": "/dev/null",
+}
+RAW_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=none")
+TIMEOUT = 600.0
+GRACE = 20.0
+
+
+class GitError(WorkspaceError):
+    """git ended with an error. The message is git's own first line."""
+
+    def __init__(self, arguments: tuple[str, ...], status: int, stderr: str) -> None:
+        line = next((line for line in stderr.splitlines() if line.strip()), "") or f"exit code {status}"
+        for prefix in ("fatal: ", "error: "):
+            line = line.removeprefix(prefix)
+        verb = next((part for part in arguments if not part.startswith("-")), "")
+        ended = status < 0
+        super().__init__(f"git {verb}: {line}", kind="transient" if ended or "lock" in line.lower() else "permanent")
+        self.status = status
+        self.stderr = stderr
+
+
+@cache
+def executable() -> str:
+    """Absolute path of git. Looked up once, so that a PATH with relative entries never finds one in an agent's tree."""
+    found = shutil.which("git")
+    if found is None:
+        raise WorkspaceError("git is not installed", hint="install git 2.30 or newer")
+    return str(Path(found).absolute())
+
+
+@dataclass(frozen=True)
+class Git:
+    """One way of looking at one repository: which git directory, which work tree, which index, which identity."""
+
+    git_dir: Path | None
+    """None only while the user's repository is being found."""
+    cwd: Path
+    work_tree: Path | None = None
+    env: Mapping[str, str] = field(default_factory=dict)
+    config: tuple[tuple[str, str], ...] = ()
+    """Further settings; handed over by environment, because a name may hold any character."""
+
+    def with_index(self, index: Path, work_tree: Path | None = None) -> Git:
+        """The same repository seen through a private index (and onto another work tree)."""
+        tree = work_tree or self.work_tree
+        return replace(self, env={**self.env, "GIT_INDEX_FILE": str(index)}, work_tree=tree, cwd=tree or self.cwd)
+
+    def with_env(self, **env: str) -> Git:
+        return replace(self, env={**self.env, **env})
+
+    def run(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        accept: tuple[int, ...] = (0,),
+        options: tuple[str, ...] = (),
+        timeout: float = TIMEOUT,
+    ) -> bytes:
+        """Run git to its end and return its stdout. Raises GitError for an exit code that is not accepted."""
+        status, out, err = self.status(*arguments, stdin=stdin, options=options, timeout=timeout)
+        if status not in accept:
+            raise GitError(arguments, status, err)
+        return out
+
+    def line(self, *arguments: str, stdin: bytes | None = None) -> str:
+        return self.run(*arguments, stdin=stdin).decode("utf-8", "replace").strip()
+
+    def status(
+        self,
+        *arguments: str,
+        stdin: bytes | None = None,
+        options: tuple[str, ...] = (),
+        timeout: float = TIMEOUT,
+        cap: int = 0,
+    ) -> tuple[int, bytes, str]:
+        """(exit code, stdout, stderr). With `cap`, reading stops there and git ends by its closed pipe."""
+        if stdin is None:
+            return self._execute(arguments, None, options, timeout, cap)
+        with tempfile.TemporaryFile() as given:  # a file, not a pipe: nobody can wait for the other
+            given.write(stdin)
+            given.seek(0)
+            return self._execute(arguments, given, options, timeout, cap)
+
+    def _execute(
+        self, arguments: tuple[str, ...], stdin: IO[bytes] | None, options: tuple[str, ...], timeout: float, cap: int
+    ) -> tuple[int, bytes, str]:
+        from git.cmd import Git as Command
+
+        env = self._environment()
+        argv = [*_without_inherited(env), executable(), *HARDENED, *options]
+        if self.git_dir is not None:
+            argv.append(f"--git-dir={self.git_dir}")
+        if self.work_tree is not None:
+            argv.append(f"--work-tree={self.work_tree}")
+        argv += arguments
+        # (a real file or None: PIPE is never asked for, so that nothing has to be fed while output is read)
+        handle = Command(str(self.cwd)).execute(argv, istream=cast("BinaryIO | None", stdin), as_process=True, env=env)
+        process = handle.proc
+        if process is None or process.stdout is None or process.stderr is None:
+            raise WorkspaceError("git could not be started")
+
+        def stop() -> None:
+            process.terminate()  # lets git remove its lock files; SIGKILL only for one that does not go
+            later = threading.Timer(GRACE, process.kill)
+            later.daemon = True
+            later.start()
+
+        limit = threading.Timer(timeout, stop)
+        limit.daemon = True
+        limit.start()
+        try:
+            if cap:
+                out = process.stdout.read(cap)
+                process.stdout.close()
+                err = process.stderr.read()
+                process.stderr.close()
+                process.wait()
+                status = 0 if len(out) >= cap else process.returncode
+            else:
+                out, err = process.communicate()
+                status = process.returncode
+        finally:
+            limit.cancel()
+        return status, out, err.decode("utf-8", "replace")
+
+    def _environment(self) -> dict[str, str]:
+        env = {**ENVIRONMENT, **self.env}
+        if self.config:
+            env["GIT_CONFIG_COUNT"] = str(len(self.config))
+            for place, (key, value) in enumerate(self.config):
+                env[f"GIT_CONFIG_KEY_{place}"] = key
+                env[f"GIT_CONFIG_VALUE_{place}"] = value
+        return env
+
+
+def _without_inherited(ours: Mapping[str, str]) -> list[str]:
+    """GitPython hands the whole environment on; env(1) takes every GIT_* out of it. Usually there is none."""
+    inherited = [name for name in os.environ if name.startswith("GIT_")]
+    if not inherited:
+        return []
+    found = shutil.which("env")
+    if found is None:
+        raise WorkspaceError(f"{inherited[0]} is set and cannot be dropped", hint=f"unset {' '.join(inherited)}")
+    dropped = [part for name in inherited for part in ("-u", name)]
+    return [found, *dropped, *(f"{name}={value}" for name, value in ours.items())]
+
+
+def nul_list(paths: Iterable[bytes]) -> bytes:
+    return b"".join(path + b"\0" for path in paths)
+
+
+def nul_split(data: bytes) -> list[bytes]:
+    parts = data.split(b"\0")
+    if parts and not parts[-1]:
+        parts.pop()
+    return parts

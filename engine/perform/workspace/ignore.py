@@ -1,0 +1,115 @@
+"""Ignore rules that an agent cannot change: those of the base commit, of the user's own excludes, and a short list of
+what tools leave behind everywhere. Flattened into one exclude file, so that no .gitignore of the clone is ever read.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
+from engine.perform.workspace import globs, trees
+from engine.perform.workspace.git import Git, nul_split
+
+LITTER = (
+    b"__pycache__/", b"*.py[co]", b".pytest_cache/", b".mypy_cache/", b".ruff_cache/", b".hypothesis/", b".tox/",
+    b".nox/", b".coverage", b".coverage.*", b"*.egg-info/", b".venv/", b"node_modules/", b".npm/", b".gradle/",
+    b".DS_Store", b"*.swp", b".nyc_output/", b".import_linter_cache/",
+)  # fmt: skip
+"""Never part of a tree unless tracked: a repository without a .gitignore is still not filled with them."""
+
+DEPENDENCIES = frozenset(
+    (".venv", "venv", "env", "node_modules", "target", "vendor", ".tox", ".nox", ".gradle", ".m2", ".bundle",
+     ".cargo", "bower_components", "Pods", ".mypy_cache", ".ruff_cache", "__pypackages__", ".npm", ".yarn",
+     "elm-stuff", "deps", "_build", ".eggs")
+)  # fmt: skip
+"""Folders worth keeping in a lane between attempts when they are ignored: they are slow to make again."""
+
+
+class Rules:
+    """The flattened rules of one base, as a file for git and as a matcher for Python."""
+
+    def __init__(self, path: Path, gitlinks: tuple[bytes, ...]) -> None:
+        self.path = path
+        self.gitlinks = gitlinks
+        """Submodules of the base: their folders stay empty in a lane."""
+
+    def arguments(self) -> tuple[str, ...]:
+        return (f"--exclude-from={self.path}",)
+
+    def ignores_folder(self, path: bytes) -> bool:
+        """Whether a folder is ignored (as git would: a parent that is ignored decides)."""
+        rules = [rule for line in self.path.read_bytes().split(b"\n") if (rule := globs.compile_rule(line))]
+        parts = path.rstrip(b"/").split(b"/")
+        for depth in range(1, len(parts) + 1):
+            probe = b"/".join(parts[:depth]) + b"/"
+            for negated, expression, only_folder in reversed(rules):
+                if expression.fullmatch(probe) or (not only_folder and expression.fullmatch(probe.rstrip(b"/"))):
+                    if not negated:
+                        return True
+                    break
+        return False
+
+
+def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str]) -> Rules:
+    """The rules of a base tree; made once per tree and kept in `folder`. `own`: the user's personal excludes."""
+    path, links = folder / f"{tree}.exclude", folder / f"{tree}.links"
+    if path.exists() and links.exists():
+        return Rules(path, tuple(nul_split(links.read_bytes())))
+    files: list[tuple[bytes, bytes]] = []
+    gitlinks: list[bytes] = []
+    for record in nul_split(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
+        if record.endswith(b".gitignore"):
+            head, name = record.split(b"\t", 1)
+            if name.rpartition(b"/")[2] == b".gitignore" and head.startswith(b"100"):
+                files.append((name, head.split(b" ")[2]))
+        elif record.startswith(trees.GITLINK):
+            gitlinks.append(record.split(b"\t", 1)[1])
+    contents = trees.blobs(git, (oid for _, oid in files))
+    lines = [*LITTER, *own.split(b"\n")]
+    for name, oid in sorted(files, key=lambda pair: pair[0].count(b"/")):  # deeper files have the last word
+        lines += flatten(name.rpartition(b"/")[0], contents[oid])
+    lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in copy]
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    write_atomic(links, b"".join(link + b"\0" for link in gitlinks))
+    write_atomic(path, b"\n".join(lines) + b"\n")
+    return Rules(path, tuple(gitlinks))
+
+
+def flatten(folder: bytes, content: bytes) -> list[bytes]:
+    """The lines of `folder/.gitignore` as lines of the root's."""
+    found = []
+    for line in content.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        text = line.rstrip(b"\r")
+        if not text.strip() or text.startswith(b"#"):
+            continue
+        if not folder:
+            found.append(text)
+            continue
+        sign = b"!" if text.startswith(b"!") else b""
+        body = text.removeprefix(b"!")
+        body = body.removeprefix(b"\\") if body[:2] in (b"\\!", b"\\#") else body
+        anchored = b"/" in body.rstrip(b" ").rstrip(b"/")
+        prefix = b"/" + _literal(folder) + b"/"
+        found.append(sign + prefix + (body.lstrip(b"/") if anchored else b"**/" + body))
+    return found
+
+
+def _literal(folder: bytes) -> bytes:
+    return b"".join(
+        b"\\" + char if char in b"\\*?[ " else char for char in (folder[i : i + 1] for i in range(len(folder)))
+    )
+
+
+def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
+    """A file that is there whole or not at all, also after kill -9 and power loss."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,204 @@
+"""Checkpoints, baselines and rollback: refs in devteam/, a backup before every move, the user's work never touched."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from engine.core.clean import clean_line
+from engine.perform.workspace import trees
+from engine.perform.workspace.commits import move
+from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
+from engine.perform.workspace.ignore import write_atomic
+from engine.perform.workspace.scope import clean_name
+from engine.perform.workspace.start import branch_of, ref_of
+from engine.perform.workspace.store import Store
+
+SEARCHED = 10
+
+
+def save_checkpoint(
+    store: Store, sprint: str, checkpoint: str, reason: str, at: float, files: Mapping[str, Path | bytes]
+) -> Checkpoint:
+    """Keep the branch's place under a ref, and the given files (name → path or content) beside it."""
+    name = clean_name(checkpoint)
+    folder = store.folder("checkpoints", sprint, name)
+    commit = _head(store, sprint)
+    kept = []
+    for given, source in files.items():
+        target = folder / clean_name(given)
+        if isinstance(source, bytes):
+            write_atomic(target, source)
+        elif source.is_file():
+            temporary = target.with_name(f".{target.name}.tmp")
+            shutil.copyfile(source, temporary)
+            temporary.replace(target)
+        else:
+            continue
+        kept.append(target.name)
+    point = Checkpoint(
+        id=name, commit=commit, at=at, reason=clean_line(reason), files=tuple(sorted(kept)), folder=str(folder)
+    )
+    _set(store, ref_of(sprint, "checkpoint", name), commit, f"devteam: checkpoint {name}")
+    write_atomic(folder / "checkpoint.json", msgspec.json.encode(point))  # last: without it there is no checkpoint
+    return point
+
+
+def list_checkpoints(store: Store, sprint: str) -> list[Checkpoint]:
+    """Oldest first."""
+    found = []
+    for path in store.folder("checkpoints", sprint).glob("*/checkpoint.json"):
+        try:
+            found.append(msgspec.json.decode(path.read_bytes(), type=Checkpoint))
+        except (OSError, msgspec.MsgspecError):
+            continue
+    return sorted(found, key=lambda point: (point.at, point.id))
+
+
+def restore_checkpoint(store: Store, sprint: str, checkpoint: str, at: float) -> tuple[Rollback, Checkpoint]:
+    """Move the sprint branch back to a checkpoint; its files are in `folder` for the caller to take up."""
+    point = next((item for item in list_checkpoints(store, sprint) if item.id == clean_name(checkpoint)), None)
+    if point is None:
+        raise WorkspaceError(f"there is no checkpoint {clean_line(checkpoint)}", hint="devteam checkpoint list")
+    return go_to(store, sprint, point.commit, f"checkpoint {point.id}", at), point
+
+
+def create_baseline(store: Store, sprint: str, milestone: str, at: float, description: str = "") -> Baseline:
+    """A named ref at the branch's place. The same milestone at the same place is the same baseline."""
+    commit = _head(store, sprint)
+    name = clean_name(milestone)
+    taken = store.repo.refs(ref_of(sprint, "baseline"))
+    ref, number = ref_of(sprint, "baseline", name), 1
+    while taken.get(ref, commit) != commit:
+        number += 1
+        ref = ref_of(sprint, "baseline", f"{name}-{number}")
+    made = Baseline(milestone=milestone, ref=ref, commit=commit, at=at, description=clean_line(description))
+    _set(store, ref, commit, f"devteam: baseline {name}")
+    write_atomic(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
+    return made
+
+
+def list_baselines(store: Store, sprint: str) -> list[Baseline]:
+    found = []
+    for ref, commit in store.repo.refs(ref_of(sprint, "baseline")).items():
+        name = ref.rsplit("/", 1)[1]
+        try:
+            kept = (store.folder("baselines", sprint) / f"{name}.json").read_bytes()
+            found.append(msgspec.json.decode(kept, type=Baseline))
+        except (OSError, msgspec.MsgspecError):
+            found.append(Baseline(milestone=name, ref=ref, commit=commit))
+    return sorted(found, key=lambda item: (item.at, item.ref))
+
+
+def roll_back_to_baseline(store: Store, sprint: str, baseline: str, at: float) -> Rollback:
+    """By milestone (the latest of that name), by ref, or by the ref's last part."""
+    found = list_baselines(store, sprint)
+    named = [item for item in found if baseline in (item.milestone, item.ref, item.ref.rsplit("/", 1)[1])]
+    if not named:
+        raise WorkspaceError(f"there is no baseline {clean_line(baseline)}", hint="devteam baseline list")
+    return go_to(store, sprint, named[-1].commit, f"baseline {clean_line(baseline)}", at)
+
+
+# ── rollback ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def last_good(store: Store, sprint: str, is_good: Callable[[str], bool]) -> str:
+    """The newest of the branch's last ten commits that is good; the base counts. Empty: none is."""
+    base = store.repo.resolve(ref_of(sprint, "base"))
+    for entry in trees.log(store.git, branch_tip(store, sprint), limit=SEARCHED):
+        if is_good(entry.commit):
+            return entry.commit
+        if entry.commit == base:
+            break
+    return ""
+
+
+def branch_tip(store: Store, sprint: str) -> str:
+    return _head(store, sprint)
+
+
+def roll_back_auto(store: Store, sprint: str, at: float, is_good: Callable[[str], bool]) -> Rollback:
+    """One step: if the tip is not good, back to the commit before it. Never past the sprint's base."""
+    head = _head(store, sprint)
+    if is_good(head):
+        return _still(store, head, "the tip is good")
+    base = store.repo.resolve(ref_of(sprint, "base"))
+    if head == base:
+        raise WorkspaceError("the base itself is not good: nothing to roll back to", hint="devteam rollback check")
+    before = trees.log(store.git, head, limit=1)[0].parent
+    return go_to(store, sprint, before, "the last commit is not good", at)
+
+
+def roll_back_smart(store: Store, sprint: str, at: float, is_good: Callable[[str], bool]) -> Rollback:
+    """Back to the last good commit within ten."""
+    head = _head(store, sprint)
+    good = last_good(store, sprint, is_good)
+    if not good:
+        raise WorkspaceError(f"none of the last {SEARCHED} commits is good", hint="devteam baseline list")
+    if good == head:
+        return _still(store, head, "the tip is good")
+    return go_to(store, sprint, good, "last good commit", at)
+
+
+def undo(store: Store, sprint: str, at: float) -> Rollback:
+    """Back to where the branch was before its last move back. Undoing twice goes forth again."""
+    backups = sorted(store.repo.refs(ref_of(sprint, "backup")).items(), key=lambda item: _number(item[0]))
+    moves = [(ref, commit) for ref, commit in backups if ref.rsplit("/", 1)[1].startswith("rollback-")]
+    if not moves:
+        raise WorkspaceError("nothing was rolled back", hint="devteam baseline list")
+    return go_to(store, sprint, moves[-1][1], "undo", at)
+
+
+def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rollback:
+    """Move the sprint branch; where it was stays under a backup ref. Only to a commit of this sprint."""
+    with store.lock:
+        head = _head(store, sprint)
+        if commit == head:
+            return _still(store, head, reason)
+        base = store.repo.resolve(ref_of(sprint, "base"))
+        if base and not trees.is_ancestor(store.git, base, commit):
+            raise WorkspaceError(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
+        number = 1 + max((_number(ref) for ref in store.repo.refs(ref_of(sprint, "backup"))), default=0)
+        backup = ref_of(sprint, "backup", f"rollback-{number}")
+        _set(store, backup, head, f"devteam: {clean_line(reason)} at {int(at)}")
+        move(store, sprint, commit, head, f"devteam: roll back, {clean_line(reason)}")
+    tree = trees.tree_of(store.git, commit)
+    return Rollback(commit=commit, tree=tree, before=head, backup=backup, reason=reason)
+
+
+def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> str:
+    """Pin a lane's tree under a backup ref (events.RolledBack), so that an attempt given up can still be looked at."""
+    ref = ref_of(sprint, "backup", f"tree-{clean_name(name)}")
+    when = f"@{int(at)} +0000"
+    git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
+    head = _head(store, sprint)
+    commit = git.line("commit-tree", tree, "-p", head, "-m", f"devteam: put aside, {clean_line(name)}")
+    store.repo.take(store.git, commit, (head,))
+    _set(store, ref, commit, "devteam: backup")
+    return ref
+
+
+def _still(store: Store, head: str, reason: str) -> Rollback:
+    tree = trees.tree_of(store.git, head)
+    return Rollback(commit=head, tree=tree, before=head, backup="", reason=reason, moved=False)
+
+
+def _number(ref: str) -> int:
+    tail = ref.rsplit("-", 1)[-1]
+    return int(tail) if tail.isdigit() else 0
+
+
+def _head(store: Store, sprint: str) -> str:
+    head = store.repo.resolve(branch_of(sprint))
+    if not head:
+        raise WorkspaceError(f"the branch devteam/{sprint} is gone", hint="devteam resume", kind="recoverable")
+    return head
+
+
+def _set(store: Store, ref: str, commit: str, why: str) -> None:
+    old = store.repo.refs(ref).get(ref, store.repo.null)
+    if old != commit:
+        store.repo.update_refs([(ref, commit, old)], why)

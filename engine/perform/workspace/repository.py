@@ -1,0 +1,213 @@
+"""The user's repository: where it is, what state it is in, its refs. Its work tree and index are only read here."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.perform.workspace.facts import Identity, Refused
+from engine.perform.workspace.git import Git, GitError, nul_split
+from engine.perform.workspace.names import shown
+
+# Harmless settings of the user's that change what their files mean; every other global setting is left aside.
+_CARRIED = ("core.excludesfile", "core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.checkstat",
+            "core.trustctime", "core.ignorecase", "core.precomposeunicode")  # fmt: skip
+_BLANKED = ("clean", "smudge", "process")
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A checkout that can be worked with."""
+
+    checkout: Path
+    git_dir: Path
+    common_dir: Path
+    object_format: str
+    shallow: bool
+    settings: tuple[tuple[str, str], ...]
+    """The user's effective configuration, as found."""
+    identity: Identity
+
+    @property
+    def objects(self) -> Path:
+        return self.common_dir / "objects"
+
+    @property
+    def null(self) -> str:
+        return "0" * (64 if self.object_format == "sha256" else 40)
+
+    def setting(self, key: str) -> str:
+        return next((value for name, value in reversed(self.settings) if name.lower() == key), "")
+
+    def drivers(self) -> tuple[str, ...]:
+        """Names of filter drivers somebody configured: all are blanked, none is run."""
+        return tuple(
+            dict.fromkeys(
+                name[len("filter.") : name.rindex(".")]
+                for name, _ in self.settings
+                if name.lower().startswith("filter.") and name.count(".") >= 2
+            )
+        )
+
+    def git(self, index: Path | None = None, objects: Path | None = None) -> Git:
+        """Hardened git on the user's git directory. With an index of one's own the user's is not touched;
+        with `objects`, new objects go there."""
+        config = [(key, value) for key in _CARRIED if (value := self.setting(key))]
+        for driver in self.drivers():
+            config += [(f"filter.{driver}.{part}", "") for part in _BLANKED]
+            config.append((f"filter.{driver}.required", "false"))
+        config.append(("safe.directory", "*"))  # ownership is preflight's business
+        env = identity_env(self.identity)
+        if objects is not None:
+            env["GIT_OBJECT_DIRECTORY"] = str(objects)
+            env["GIT_ALTERNATE_OBJECT_DIRECTORIES"] = alternate(self.objects)
+        git = Git(self.git_dir, self.checkout, self.checkout, env, tuple(config))
+        return git if index is None else git.with_index(index)
+
+    def refs(self, *prefixes: str) -> dict[str, str]:
+        data = self.git().run("for-each-ref", "--format=%(objectname)%00%(refname)", *prefixes)
+        pairs = (line.split("\0", 1) for line in data.decode("utf-8", "surrogateescape").splitlines())
+        return {name: oid for oid, name in pairs}
+
+    def resolve(self, name: str) -> str:
+        """Commit of a ref, or empty."""
+        status, out, _ = self.git().status("rev-parse", "--verify", "--quiet", "--end-of-options", name + "^{commit}")
+        return out.decode().strip() if status == 0 else ""
+
+    def head(self) -> tuple[str, str]:
+        """(commit or empty, full branch name or empty)."""
+        status, out, _ = self.git().status("symbolic-ref", "--quiet", "HEAD")
+        return self.resolve("HEAD"), out.decode("utf-8", "surrogateescape").strip() if status == 0 else ""
+
+    def update_refs(self, changes: list[tuple[str, str, str]], why: str) -> None:
+        """Move refs, all or none: (name, new, old); old of zeros: must not exist; new of zeros: delete.
+
+        Only names in devteam/ pass; landing moves the user's own branch by `move_branch`.
+        """
+        for name, _, _ in changes:
+            if not name.startswith(("refs/heads/devteam/", "refs/devteam/")):
+                raise Refused(f"{name} is not devteam's to move")
+        self._transaction(changes, why)
+
+    def move_branch(self, name: str, new: str, old: str, why: str) -> None:
+        """Landing only: compare-and-swap of the user's branch."""
+        self._transaction([(name, new, old)], why)
+
+    def _transaction(self, changes: list[tuple[str, str, str]], why: str) -> None:
+        lines = ["start"]
+        lines += [
+            f"delete {name}\0{old}\0" if new == self.null else f"update {name}\0{new}\0{old}\0"
+            for name, new, old in changes
+        ]
+        body = "".join((line if line.endswith("\0") else line + "\0") for line in [*lines, "prepare", "commit"]).encode(
+            "utf-8", "surrogateescape"
+        )
+        self.git().run("update-ref", "--no-deref", "-m", why, "-z", "--stdin", stdin=body)
+
+    def take(self, engine: Git, tip: str, known: tuple[str, ...]) -> None:
+        """Copy what `tip` needs beyond `known` from the engine's objects into the repository."""
+        wanted = tip + "\n" + "".join(f"^{oid}\n" for oid in known if oid)
+        pack = engine.run("pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", stdin=wanted.encode())
+        count = int.from_bytes(pack[8:12], "big")
+        if count == 0:
+            return
+        git = self.git()
+        if count > 200:
+            git.run("index-pack", "--stdin", "--fix-thin", stdin=pack)
+        else:
+            git.run("unpack-objects", "-q", stdin=pack)
+
+
+def alternate(objects: Path) -> str:
+    """A path for GIT_ALTERNATE_OBJECT_DIRECTORIES or an alternates file: quoted where it needs to be."""
+    text = str(objects)
+    if ":" not in text and not text.startswith(('"', "#")) and text.isprintable():
+        return text
+    quoted = shown(os.fsencode(text))
+    return quoted if quoted.startswith('"') else '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def identity_env(identity: Identity) -> dict[str, str]:
+    return {
+        "GIT_AUTHOR_NAME": identity.name, "GIT_AUTHOR_EMAIL": identity.email,
+        "GIT_COMMITTER_NAME": identity.name, "GIT_COMMITTER_EMAIL": identity.email,
+    }  # fmt: skip
+
+
+def find(checkout: Path, identity: Identity, home: Path | None = None) -> Repository:
+    """Open the user's repository. Raises Refused, in one line, for what is none or cannot be read."""
+    path = Path(os.path.realpath(checkout))
+    if not path.is_dir():
+        raise Refused(f"{checkout} is not a folder", hint=f"cd into a git repository, or: git init {quoted(path)}")
+    own = home if home is not None else Path.home()
+    probe = Git(None, path, env={"GIT_CONFIG_GLOBAL": str(own / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "0"})
+    status, out, err = probe.status(
+        "rev-parse", "--absolute-git-dir", "--git-common-dir", "--is-bare-repository", "--is-shallow-repository",
+        "--show-object-format",
+    )  # fmt: skip
+    lines = out.decode("utf-8", "surrogateescape").splitlines()
+    if status or len(lines) < 5:
+        raise _refusal(path, err)
+    git_dir, common, bare, shallow, object_format = lines[:5]
+    if bare == "true":
+        raise Refused(
+            f"{path} is a bare repository: there are no files to work on",
+            hint=f"git clone {quoted(path)} {quoted(path)}-work && cd {quoted(path)}-work",
+        )
+    top = probe.run("rev-parse", "--show-toplevel", accept=(0, 128)).decode("utf-8", "surrogateescape").rstrip("\n")
+    if not top or Path(os.path.realpath(top)) != path:
+        where = Path(top) if top else Path(git_dir).parent
+        raise Refused(f"{path} is not the top of its repository", hint=f"cd {quoted(where)}")
+    settings = _settings(probe, own)
+    return Repository(
+        checkout=path,
+        git_dir=Path(git_dir),
+        common_dir=Path(os.path.realpath(path / common)),
+        object_format=object_format,
+        shallow=shallow == "true",
+        settings=settings,
+        identity=identity,
+    )
+
+
+def _settings(probe: Git, home: Path) -> tuple[tuple[str, str], ...]:
+    """The user's whole configuration (reading it runs nothing), with the paths in it made absolute."""
+    data = probe.with_env(HOME=str(home), XDG_CONFIG_HOME=str(home / ".config")).run("config", "-z", "--list")
+    found: list[tuple[str, str]] = []
+    default = home / ".config" / "git" / "ignore"
+    if default.is_file():
+        found.append(("core.excludesfile", str(default)))
+    for record in nul_split(data):
+        key, _, value = record.decode("utf-8", "surrogateescape").partition("\n")
+        if key.lower() == "core.excludesfile" and value.startswith("~/"):
+            value = str(home / value[2:])
+        found.append((key, value))
+    return tuple(found)
+
+
+def _refusal(path: Path, err: str) -> Refused:
+    first = next((line for line in err.splitlines() if line.strip()), "").removeprefix("fatal: ")
+    if "dubious ownership" in err or "unsafe repository" in err:
+        return Refused(
+            f"{path} belongs to another user", hint=f"git config --global --add safe.directory {quoted(path)}"
+        )
+    if "not a git repository" in err:
+        if (path / "HEAD").is_file() and (path / "objects").is_dir():
+            return Refused(
+                f"{path} is a bare repository: there are no files to work on",
+                hint=f"git clone {quoted(path)} {quoted(path)}-work && cd {quoted(path)}-work",
+            )
+        return Refused(f"{path} is not a git repository", hint=f"git init {quoted(path)}")
+    return Refused(f"git cannot read {path}: {first or 'no reason given'}", hint=f"git -C {quoted(path)} status")
+
+
+def quoted(path: Path) -> str:
+    """A path as one would type it, safe to print."""
+    text = str(path)
+    return shlex.quote(text) if text.isprintable() else shlex.quote(shown(os.fsencode(text)))
+
+
+def git_error_as_refusal(problem: GitError, path: Path) -> Refused:
+    return Refused(f"git cannot read {path}: {problem.message}", hint=f"git -C {quoted(path)} status")

@@ -1,0 +1,168 @@
+"""From a folder to a tree: what is really in a work tree, seen through a private index with its stat cache.
+
+Nothing in the folder is believed: not its .git, .gitignore or .gitattributes. Contents go in as raw bytes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.perform.workspace import trees
+from engine.perform.workspace.facts import Odd, Scan
+from engine.perform.workspace.git import Git, nul_list, nul_split
+from engine.perform.workspace.names import shown
+
+MAX_FILE = 5_000_000
+_PRUNED = frozenset(("node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"))
+
+
+@dataclass(frozen=True)
+class View:
+    """A work tree and the private index it is looked at with."""
+
+    git: Git
+    """Carries the index, the work tree and the git directory."""
+    index: Path
+    folder: Path
+
+
+def view(git: Git, index: Path, folder: Path) -> View:
+    """Open a view. A lock left by a killed engine is removed: only engine-owned indexes come here."""
+    index.with_name(index.name + ".lock").unlink(missing_ok=True)
+    return View(git.with_index(index, folder), index, folder)
+
+
+def heal(folder: Path) -> list[Odd]:
+    """Walk a folder an agent had: open up what it locked, name what no tree can hold. Links are never followed."""
+    odd: list[Odd] = []
+    todo = [os.fsencode(folder)]
+    start = len(todo[0]) + 1
+    while todo:
+        here = todo.pop()
+        for entry in _entries(here):
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if name.lower() == b".git":
+                    if here != os.fsencode(folder):
+                        odd.append(_odd(here[start:], "nested-repository", "has a git repository of its own"))
+                elif os.fsdecode(name) not in _PRUNED:
+                    todo.append(entry.path)
+            elif name.lower() == b".git" and here != os.fsencode(folder):
+                odd.append(_odd(here[start:], "nested-repository", "has a .git file of its own"))
+            elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
+                odd.append(_odd(entry.path[start:], "special-file", "is neither a file nor a link"))
+    return odd
+
+
+def _entries(folder: bytes) -> list[os.DirEntry[bytes]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except PermissionError:
+        os.chmod(folder, 0o700)  # noqa: PTH101 — the folder came from a walk that follows no link
+        with os.scandir(folder) as found:
+            return list(found)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _odd(path: bytes, rule: str, text: str) -> Odd:
+    return Odd(path=shown(path), rule=rule, text=text)
+
+
+def refresh(
+    seen: View,
+    excludes: tuple[str, ...],
+    max_file: int = MAX_FILE,
+    untracked: bool = True,
+    submodules: str = "all",
+    leave_out: Iterable[bytes] = (),
+) -> Scan:
+    """Bring the index in line with the folder and write its tree. `max_file` 0: no cap."""
+    odd: list[Odd] = []
+    gone: list[bytes] = []
+    fresh: list[bytes] = []
+    out = set(leave_out)
+    data = seen.git.run("diff-files", "--raw", "-z", "--no-renames", f"--ignore-submodules={submodules}")
+    changes = trees.parse_raw(data)
+    others = nul_split(seen.git.run("ls-files", "-z", "--others", *excludes, "--")) if untracked else []
+    for change in changes:
+        if change.new_mode == trees.GITLINK and change.old_mode != trees.GITLINK:
+            odd.append(Odd(path=shown(change.path), rule="nested-repository", text="became a repository", whole=True))
+            gone.append(change.path)
+        elif change.new_mode == trees.ABSENT and not _file_at(seen.folder, change.path):
+            gone.append(change.path)
+        else:
+            _sort(seen.folder, change.path, fresh, gone, odd, 10 * max_file)
+    for path in others:
+        if path in out:
+            continue
+        if path.endswith(b"/"):
+            text = "has a git repository of its own"
+            odd.append(Odd(path=shown(path.rstrip(b"/")), rule="nested-repository", text=text, whole=True))
+        else:
+            _sort(seen.folder, path, fresh, [], odd, max_file)
+    if gone:
+        seen.git.run("update-index", "--force-remove", "-z", "--stdin", stdin=nul_list(gone))
+    if fresh:
+        odd += _add(seen, fresh)
+    return Scan(
+        tree=seen.git.line("write-tree"),
+        odd=tuple(odd),
+        touched=tuple(shown(path) for path in [*gone, *fresh]),
+    )
+
+
+def _file_at(folder: Path, path: bytes) -> bool:
+    """A file or link at `path`, with real directories all the way."""
+    parts = path.split(b"/")
+    here = os.fsencode(folder)
+    for part in parts[:-1]:
+        here += b"/" + part
+        try:
+            if not stat.S_ISDIR(os.lstat(here).st_mode):
+                return False
+        except OSError:
+            return False
+    try:
+        mode = os.lstat(here + b"/" + parts[-1]).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
+def _sort(folder: Path, path: bytes, fresh: list[bytes], gone: list[bytes], odd: list[Odd], cap: int) -> None:
+    full = os.fsencode(folder) + b"/" + path
+    try:
+        status = os.lstat(full)
+    except OSError:
+        gone.append(path)
+        return
+    if stat.S_ISDIR(status.st_mode):  # a submodule's folder
+        fresh.append(path)
+    elif not (stat.S_ISREG(status.st_mode) or stat.S_ISLNK(status.st_mode)):
+        odd.append(_odd(path, "special-file", "is neither a file nor a link"))
+        gone.append(path)
+    elif cap and status.st_size > cap:
+        odd.append(_odd(path, "too-large", f"has {status.st_size} bytes, more than {cap}"))
+        gone.append(path)
+    else:
+        if stat.S_ISREG(status.st_mode) and not status.st_mode & 0o400:
+            os.chmod(full, 0o600 | (status.st_mode & 0o111))  # noqa: PTH101 — a regular file by lstat
+        fresh.append(path)
+
+
+def _add(seen: View, fresh: list[bytes]) -> list[Odd]:
+    """Add paths; where git refuses one (a name that could become .git elsewhere), halve until it is found."""
+    status, _, err = seen.git.status("update-index", "--add", "--replace", "-z", "--stdin", stdin=nul_list(fresh))
+    if status == 0:
+        return []
+    if len(fresh) > 1:
+        middle = len(fresh) // 2
+        return _add(seen, fresh[:middle]) + _add(seen, fresh[middle:])
+    reason = next((line for line in err.splitlines() if line.strip()), "refused by git").removeprefix("error: ")
+    return [_odd(fresh[0], "bad-name", reason)]

@@ -1,0 +1,317 @@
+"""Scope: what an attempt changed, held against what its task may change; the rest is put back and kept aside.
+
+Whole paths are put back, from the tree the attempt started with (and from the base where even that tree was out of
+bounds), never from HEAD. What was taken out lies as a patch, and as files where no patch can hold them, in aside/.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.core.clean import clean_line
+from engine.core.model import FileChange, Finding, Struct, Verdict
+from engine.perform.workspace import lanes, trees
+from engine.perform.workspace.facts import Odd, Scan, ScopeReport
+from engine.perform.workspace.globs import Matcher, matcher
+from engine.perform.workspace.ignore import Rules, write_atomic
+from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.secrets import holds_key, holds_token, named_like_a_secret
+from engine.perform.workspace.store import Store
+from engine.perform.workspace.trees import ABSENT, GITLINK, SYMLINK, Change
+
+ALWAYS_PROTECTED = (".devteam/**", ".git", "**/.git/**", ".gitmodules")
+_LOOKED_AT = 1_000_000
+
+
+class Limits(Struct, frozen=True, kw_only=True):
+    max_file: int = 5_000_000
+    """Bytes of one new file."""
+    max_total: int = 50_000_000
+    """Bytes of all that one attempt adds or changes."""
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What a task may touch."""
+
+    globs: tuple[str, ...]
+    protected: tuple[str, ...] = ()
+    waived: tuple[str, ...] = ()
+    """Protected paths this task may touch all the same, because its plan says so."""
+    limits: Limits = field(default_factory=Limits)
+
+    def inside(self) -> Matcher:
+        return matcher(self.globs) if self.globs else lambda _: True
+
+    def guarded(self) -> Matcher:
+        listed, let = matcher((*self.protected, *ALWAYS_PROTECTED)), matcher(self.waived)
+        return lambda path: listed(path) and not let(path)
+
+    def literal(self, path: bytes) -> bool:
+        """The plan names this very path."""
+        return shown(path) in self.globs
+
+
+def judge(
+    bounds: Bounds, changes: Iterable[Change], contents: Mapping[bytes, bytes], before: Mapping[bytes, bytes]
+) -> list[Finding]:
+    """Findings over a tree diff. Pure. `contents` and `before`: first bytes of changed files, by object."""
+    inside, guarded = bounds.inside(), bounds.guarded()
+    findings: list[Finding] = []
+    total = 0
+    for change in changes:
+        path, text = change.path, _first(bounds, change, contents, inside, guarded)
+        new = contents.get(change.new, b"")
+        total += len(new)
+        if text is not None:
+            findings.append(Finding(rule=text[0], text=clean_line(f"{shown(path)} {text[1]}"), path=shown(path)))
+        elif holds_key(new) and not holds_key(before.get(change.old, b"")) and not bounds.literal(path):
+            findings.append(_finding("secret", path, "holds a private key"))
+        elif holds_token(new) and not holds_token(before.get(change.old, b"")):
+            findings.append(_finding("secret", path, "holds something like an access token", severity="human"))
+    return findings
+
+
+def _first(
+    bounds: Bounds, change: Change, contents: Mapping[bytes, bytes], inside: Matcher, guarded: Matcher
+) -> tuple[str, str] | None:
+    """The first rule a change breaks."""
+    path = change.path
+    if guarded(path):
+        return "protected", "is protected"
+    if not inside(path):
+        return "out-of-scope", "is outside the task's scope"
+    if GITLINK in (change.old_mode, change.new_mode):
+        return "nested-repository", "changes a submodule"
+    if change.kind == "type":
+        return "type-change", "became another type of file"
+    if change.new_mode == SYMLINK and _leads_out(path, contents.get(change.new, b"")):
+        return "symlink", "is a link that leads out of the repository"
+    if change.new_mode != ABSENT and named_like_a_secret(path) and not bounds.literal(path):
+        return "secret", "looks like a secret by its name"
+    return None
+
+
+def _leads_out(path: bytes, target: bytes) -> bool:
+    if target.startswith(b"/") or not target:
+        return True
+    depth = path.count(b"/")
+    for part in target.split(b"/"):
+        if part == b"..":
+            depth -= 1
+        elif part not in (b"", b"."):
+            depth += 1
+        if depth < 0:
+            return True
+        if part == b".git":
+            return True
+    return False
+
+
+def _finding(rule: str, path: bytes, text: str, severity: str = "error") -> Finding:
+    return Finding(rule=rule, text=clean_line(f"{shown(path)} {text}"), path=shown(path), severity=severity)
+
+
+# ── performing it ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules: Rules, effect: str) -> ScopeReport:
+    """Scan the lane, judge, put back, keep aside."""
+    seen = lanes.look(store, lane, rules, bounds.limits.max_file)
+    before_tree, base_tree = trees.tree_of(store.git, before), trees.tree_of(store.git, base)
+    attempt = trees.diff(store.git, before_tree, seen.tree)
+    whole = attempt if before_tree == base_tree else trees.diff(store.git, base_tree, seen.tree)
+    contents, old = _contents(store, lane, attempt, whole)
+    findings = judge(bounds, attempt, contents, old)
+    known = {finding.path for finding in findings}
+    if whole is not attempt:  # what an earlier attempt left out of bounds
+        findings += [item for item in judge(bounds, whole, contents, old) if item.path not in known]
+    findings += _structure(attempt) + _sizes(store, lane, attempt, bounds.limits) + _modes(store, lane, seen)
+    findings += [Finding(rule=odd.rule, text=clean_line(f"{odd.path} {odd.text}"), path=odd.path) for odd in seen.odd]
+    bad = {raw(item.path) for item in findings if item.severity == "error" and item.rule != "mode"}
+    tree, reverted, aside = seen.tree, (), ""  # type: str, tuple[str, ...], str
+    if bad:
+        tree, reverted, aside = _put_back(store, lane, before_tree, base_tree, seen, bad, bounds, effect)
+    return _report(store, before_tree, base_tree, tree, (attempt, whole, seen.tree), reverted, aside, findings)
+
+
+def _report(
+    store: Store, before: str, base: str, tree: str, made: tuple[list[Change], list[Change], str],
+    reverted: tuple[str, ...], aside: str, findings: list[Finding],
+) -> ScopeReport:  # fmt: skip
+    attempt, whole, seen = made
+    if tree != seen:
+        attempt = trees.diff(store.git, before, tree)
+        whole = attempt if before == base else trees.diff(store.git, base, tree)
+    errors = [item for item in findings if item.severity == "error"]
+    verdict = Verdict.FAIL if errors else Verdict.PASS
+    return ScopeReport(
+        verdict=verdict, tree=tree, changes=_facts(whole), attempt_changes=_facts(attempt), reverted=reverted,
+        kept_aside=aside, findings=tuple(findings), reason=_reason(errors, len(attempt)),
+    )  # fmt: skip
+
+
+def _reason(errors: list[Finding], changed: int) -> str:
+    if not errors:
+        return f"{changed} {'path' if changed == 1 else 'paths'} changed, all in scope"
+    more = f" and {len(errors) - 3} more" if len(errors) > 3 else ""
+    return "put back: " + "; ".join(item.text for item in errors[:3]) + more
+
+
+def _facts(changes: list[Change]) -> tuple[FileChange, ...]:
+    return tuple(change.as_fact() for change in changes)
+
+
+def _contents(store: Store, lane: int, *diffs: list[Change]) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
+    """First bytes of what changed: new content from the lane's files, old content from the trees."""
+    clone = os.fsencode(lanes.folder_of(store, lane))
+    new: dict[bytes, bytes] = {}
+    suspicious: list[bytes] = []
+    for change in {change.path: change for changes in diffs for change in changes}.values():
+        if change.new_mode in (ABSENT, GITLINK):
+            continue
+        content = _read(clone + b"/" + change.path)
+        new[change.new] = content
+        if change.old_mode not in (ABSENT, GITLINK) and (holds_key(content) or holds_token(content)):
+            suspicious.append(change.old)
+    return new, trees.blobs(store.git, suspicious)
+
+
+def _read(path: bytes) -> bytes:
+    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            return os.readlink(path)  # noqa: PTH115
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(_LOOKED_AT)
+
+
+def _structure(attempt: list[Change]) -> list[Finding]:
+    """A file where there was a folder, or the reverse; and the shape of a bare repository."""
+    added = {change.path for change in attempt if change.kind == "added"}
+    deleted = {change.path for change in attempt if change.kind == "deleted"}
+    found = []
+    for new, old in ((added, deleted), (deleted, added)):
+        for path in new:
+            for parent in _parents(path):
+                if parent in old:
+                    found += [
+                        _finding("type-change", item, "changed between file and folder") for item in (path, parent)
+                    ]
+    heads = [path[: -len(b"HEAD")] for path in added if path == b"HEAD" or path.endswith(b"/HEAD")]
+    for folder in heads:
+        inside = [path for path in added if path.startswith(folder)]
+        if any(path.startswith((folder + b"objects/", folder + b"refs/")) for path in inside) or (
+            folder + b"config" in added
+        ):
+            found += [_finding("nested-repository", path, "is part of a repository inside this one") for path in inside]
+    return found
+
+
+def _parents(path: bytes) -> list[bytes]:
+    parts = path.split(b"/")
+    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
+def _sizes(store: Store, lane: int, attempt: list[Change], limits: Limits) -> list[Finding]:
+    clone = os.fsencode(lanes.folder_of(store, lane))
+    sizes = []
+    for change in attempt:
+        if change.new_mode in (ABSENT, GITLINK, SYMLINK):
+            continue
+        try:
+            sizes.append((os.lstat(clone + b"/" + change.path).st_size, change.path))
+        except OSError:
+            continue
+    total = sum(size for size, _ in sizes)
+    found = []
+    for size, path in sorted(sizes, reverse=True):  # the largest go first until the rest fits
+        if total <= limits.max_total:
+            break
+        found.append(_finding("too-large", path, f"has {size} bytes; the attempt has more than {limits.max_total}"))
+        total -= size
+    return found
+
+
+def _modes(store: Store, lane: int, seen: Scan) -> list[Finding]:
+    """Set-user-id and the like, which no tree records: taken off, and said."""
+    clone = os.fsencode(lanes.folder_of(store, lane))
+    found = []
+    for path in map(raw, seen.touched):
+        try:
+            mode = os.lstat(clone + b"/" + path).st_mode
+        except OSError:
+            continue
+        if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX):
+            os.chmod(clone + b"/" + path, stat.S_IMODE(mode) & 0o777)  # noqa: PTH101 — a regular file by lstat
+            found.append(_finding("mode", path, "had a set-user-id, set-group-id or sticky bit"))
+    return found
+
+
+def _put_back(
+    store: Store, lane: int, before: str, base: str, seen: Scan, bad: set[bytes], bounds: Bounds, effect: str
+) -> tuple[str, tuple[str, ...], str]:
+    folder = store.folder("aside", clean_name(effect))
+    _move_odd(store, lane, seen.odd, folder)
+    inside, guarded = bounds.inside(), bounds.guarded()
+    targets: dict[bytes, tuple[bytes, bytes] | None] = {}
+    for change in trees.diff(store.git, seen.tree, before, lines=False):
+        if change.path in bad:
+            targets[change.path] = (change.new_mode, change.new) if change.new_mode != ABSENT else None
+    for change in trees.diff(store.git, before, base, lines=False):
+        if change.path in bad and (guarded(change.path) or not inside(change.path)):
+            targets[change.path] = (change.new_mode, change.new) if change.new_mode != ABSENT else None
+    final = trees.edit(store.git, seen.tree, _closed(store, seen.tree, targets), store.scratch)
+    if final != seen.tree:
+        patch = trees.binary_patch(store.git, final, seen.tree)
+        write_atomic(folder / "put-back.patch", patch)
+    changed = trees.diff(store.git, seen.tree, final, lines=False)
+    lanes.set_tree(store, lanes.view_of(store, lane), final)
+    reverted = tuple(dict.fromkeys([*(shown(change.path) for change in changed), *(odd.path for odd in seen.odd)]))
+    return final, reverted, str(folder)
+
+
+def _closed(
+    store: Store, tree: str, targets: dict[bytes, tuple[bytes, bytes] | None]
+) -> dict[bytes, tuple[bytes, bytes] | None]:
+    """A file that comes back needs its folders to be folders, and nothing below itself."""
+    back = {path for path, entry in targets.items() if entry is not None}
+    if not back:
+        return targets
+    ways = {parent for path in back for parent in _parents(path)}
+    closed = dict(targets)
+    for path in trees.entries(store.git, tree):
+        if path not in closed and (path in ways or any(parent in back for parent in _parents(path))):
+            closed[path] = None
+    return closed
+
+
+def _move_odd(store: Store, lane: int, odd: tuple[Odd, ...], folder: Path) -> None:
+    """What no tree can hold is moved out of the lane as it is."""
+    clone = lanes.folder_of(store, lane)
+    for item in odd:
+        path = raw(item.path)
+        place, target = clone / os.fsdecode(path), folder / "files" / os.fsdecode(path)
+        if item.rule == "nested-repository" and not item.whole:  # its .git goes; its files are judged as files
+            if place.is_dir() and not place.is_symlink():
+                for name in os.listdir(place):  # noqa: PTH208
+                    if name.lower() == ".git":
+                        store.grave.set_aside(place / name, target / "git")
+        elif item.rule == "special-file":
+            store.grave.remove_below(clone, path)
+        elif os.path.lexists(place):
+            store.grave.set_aside(place, target)
+            if item.rule == "submodule":
+                place.mkdir()
+
+
+def clean_name(text: str) -> str:
+    """The name of a folder or a ref from an id."""
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "-" for char in text)
+    return kept.replace("..", "-").strip(".").removesuffix(".lock") or "unnamed"

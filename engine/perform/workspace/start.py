@@ -1,0 +1,153 @@
+"""The start of a sprint: the user's files as a commit, made without touching their files, index, stash or branches."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import msgspec
+
+from engine.perform.workspace import scan, trees
+from engine.perform.workspace.facts import Refused, Scan, Started
+from engine.perform.workspace.git import nul_split
+from engine.perform.workspace.ignore import LITTER, write_atomic
+from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.secrets import named_like_a_secret
+from engine.perform.workspace.store import Store
+
+OURS = b".devteam"
+MAX_UNTRACKED = 50_000_000
+
+
+def branch_of(sprint: str) -> str:
+    return f"refs/heads/devteam/{sprint}"
+
+
+def ref_of(sprint: str, *parts: str) -> str:
+    return "/".join((f"refs/devteam/{sprint}", *parts))
+
+
+def start(store: Store, sprint: str, at: float) -> Started:
+    """Take the base snapshot and make the sprint branch. Called again, it only mends what is missing."""
+    started = record(store, sprint)
+    if started is None:
+        if store.repo.resolve(branch_of(sprint)):
+            raise Refused(
+                f"the branch devteam/{sprint} is there, but its record in {store.root} is gone",
+                hint=f"git branch -m devteam/{sprint} devteam-{sprint}-old   (or choose another sprint)",
+            )
+        started = _snapshot(store, sprint, at)
+    _refs(store, started)
+    return started
+
+
+def record(store: Store, sprint: str) -> Started | None:
+    try:
+        return msgspec.json.decode((_folder(store, sprint) / "start.json").read_bytes(), type=Started)
+    except FileNotFoundError:
+        return None
+    except msgspec.MsgspecError as problem:
+        raise Refused(f"{_folder(store, sprint)}/start.json cannot be read: {problem}") from problem
+
+
+def _folder(store: Store, sprint: str) -> Path:
+    return store.folder("sprints", sprint)
+
+
+def _snapshot(store: Store, sprint: str, at: float) -> Started:
+    repo = store.repo
+    head, branch = repo.head()
+    index = store.index(f"base-{sprint}")
+    seen, left_out = user_files(store, index)
+    index_tree = staged_tree(store, index)
+    base = head
+    if not head or trees.tree_of(store.git, head) != seen.tree:
+        parents = ("-p", head) if head else ()
+        when = f"@{int(at)} +0000"
+        base = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when).line(
+            "commit-tree", seen.tree, *parents, "-m", f"devteam: your files when {sprint} started"
+        )
+        repo.take(store.git, base, (head,))
+    started = Started(
+        sprint=sprint, base=base, tree=seen.tree, head=head, branch=branch, index_tree=index_tree, left_out=left_out
+    )
+    folder = _folder(store, sprint)
+    write_atomic(folder / "excludes", _own_excludes(store))
+    write_atomic(folder / "start.json", msgspec.json.encode(started))
+    return started
+
+
+def user_files(store: Store, index: Path) -> tuple[Scan, tuple[str, ...]]:
+    """The user's checkout as a tree (tracked, modified, untracked; not ignored), and what was left out of it."""
+    repo = store.repo
+    copy_index(repo.git_dir, index)
+    git = repo.git(index, store.git_objects)
+    view = scan.View(git, index, repo.checkout)
+    litter = store.folder("index") / "litter"
+    write_atomic(litter, b"\n".join(LITTER) + b"\n")
+    excludes = ("--exclude-standard", f"--exclude-from={litter}")
+    others = nul_split(git.run("ls-files", "-z", "--others", *excludes, "--"))
+    secret = [path for path in others if named_like_a_secret(path)]
+    ours = [path for path in others if path.split(b"/", 1)[0] == OURS]
+    seen = scan.refresh(view, excludes, MAX_UNTRACKED, submodules="dirty", leave_out=[*secret, *ours])
+    named = [shown(path) for path in secret] + [odd.path for odd in seen.odd]
+    return seen, tuple(dict.fromkeys(named))
+
+
+def staged_tree(store: Store, index: Path) -> str:
+    """What the user has staged, as a tree."""
+    copy = index.with_name(index.name + "-staged")
+    copy_index(store.repo.git_dir, copy)
+    return store.repo.git(copy, store.git_objects).line("write-tree")
+
+
+def copy_index(git_dir: Path, target: Path) -> None:
+    """A private copy of the user's index, with its stat cache: only what changed is read again."""
+    target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    target.with_name(target.name + ".lock").unlink(missing_ok=True)
+    source = git_dir / "index"
+    if source.is_file():
+        shutil.copyfile(source, target)
+        status = source.stat()
+        os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))  # git trusts no entry younger than its index
+    else:
+        target.unlink(missing_ok=True)
+
+
+def _own_excludes(store: Store) -> bytes:
+    """The user's personal excludes: they count as the base's rules."""
+    parts = []
+    for path in (store.repo.setting("core.excludesfile"), str(store.repo.common_dir / "info" / "exclude")):
+        try:
+            parts.append(Path(path).read_bytes() if path else b"")
+        except OSError:
+            continue
+    return b"\n".join(parts)
+
+
+def own_excludes(store: Store, sprint: str) -> bytes:
+    try:
+        return (_folder(store, sprint) / "excludes").read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _refs(store: Store, started: Started) -> None:
+    """The branch, the pinned base and a mirror of the tip: a branch deleted by hand comes back where it was."""
+    repo = store.repo
+    branch, base, tip = branch_of(started.sprint), ref_of(started.sprint, "base"), ref_of(started.sprint, "tip")
+    have = repo.refs(branch, base, tip)
+    if all(name in have for name in (branch, base, tip)):
+        return
+    latest = have.get(branch) or have.get(tip) or started.base
+    changes = [
+        (name, value, repo.null)
+        for name, value in ((branch, latest), (base, started.base), (tip, latest))
+        if name not in have
+    ]
+    repo.update_refs(changes, "devteam: start")
+
+
+def left_out_paths(started: Started) -> list[bytes]:
+    return [raw(path) for path in started.left_out]

@@ -1,0 +1,80 @@
+"""The state directory: the engine's own git directory, private indexes, lanes, and what was kept aside."""
+
+from __future__ import annotations
+
+import os
+import threading
+import uuid
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.perform.workspace.destroy import Grave
+from engine.perform.workspace.git import Git
+from engine.perform.workspace.ignore import write_atomic
+from engine.perform.workspace.repository import Repository, alternate, identity_env
+
+# Highest in precedence of all attributes: whatever a tree's .gitattributes say, bytes are bytes.
+_RAW = b"* -text -ident -filter -working-tree-encoding !eol !merge !diff\n"
+
+
+@dataclass(frozen=True)
+class Store:
+    """Where everything of one repository's engine lies; 0700, never in reach of an agent."""
+
+    root: Path
+    repo: Repository
+    git: Git
+    """The engine's own git directory, without a work tree."""
+    grave: Grave
+    lock: threading.RLock = field(default_factory=threading.RLock)
+    """Commits, landings and rollbacks one after the other."""
+
+    def folder(self, *parts: str) -> Path:
+        path = self.root.joinpath(*parts)
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        return path
+
+    @property
+    def git_objects(self) -> Path:
+        return self.root / "git" / "objects"
+
+    def index(self, name: str) -> Path:
+        return self.folder("index") / name
+
+    @property
+    def scratch(self) -> Path:
+        return self.folder("tmp")
+
+
+def open_store(state: Path, repo: Repository) -> Store:
+    """Make the state directory's layout, or take up the one there is. Safe to repeat after a kill at any point."""
+    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    root = Path(os.path.realpath(state))
+    root.chmod(0o700)
+    grave = Grave(root)
+    target = root / "git"
+    git = Git(target, root, env=identity_env(repo.identity))
+    if not (target / "HEAD").is_file():
+        fresh = root / f"git.{uuid.uuid4().hex[:8]}"
+        made = Git(None, root)
+        made.run("init", "--quiet", "--bare", "--template=", f"--object-format={repo.object_format}", "--", str(fresh))
+        (fresh / "info").mkdir(exist_ok=True)
+        write_atomic(fresh / "info" / "attributes", _RAW)
+        grave.discard(target)
+        fresh.rename(target)
+    write_atomic_if_new(target / "objects" / "info" / "alternates", os.fsencode(alternate(repo.objects)) + b"\n")
+    shallow = repo.common_dir / "shallow"
+    if repo.shallow and shallow.is_file():
+        write_atomic_if_new(target / "shallow", shallow.read_bytes())
+    for name in ("index", "tmp", "lanes", "aside"):
+        (root / name).mkdir(exist_ok=True, mode=0o700)
+    return Store(root, repo, git, grave)
+
+
+def write_atomic_if_new(path: Path, data: bytes) -> None:
+    try:
+        if path.read_bytes() == data:
+            return
+    except OSError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(path, data)

@@ -1,0 +1,211 @@
+"""Reading and making trees in the engine's own git directory: diffs, content, overlays, merges, history."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.core.model import FileChange
+from engine.perform.workspace.facts import LogEntry, WorkspaceError
+from engine.perform.workspace.git import RAW_DIFF, Git, GitError, nul_split
+from engine.perform.workspace.names import raw, shown
+
+GITLINK = b"160000"
+SYMLINK = b"120000"
+ABSENT = b"000000"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One path of a raw tree diff: (mode, object) before and after; ABSENT where there is none."""
+
+    path: bytes
+    old_mode: bytes
+    old: bytes
+    new_mode: bytes
+    new: bytes
+    added: int = 0
+    removed: int = 0
+    binary: bool = False
+
+    @property
+    def kind(self) -> str:
+        if self.old_mode == ABSENT:
+            return "added"
+        if self.new_mode == ABSENT:
+            return "deleted"
+        return "type" if self.old_mode[:2] != self.new_mode[:2] else "modified"
+
+    def as_fact(self) -> FileChange:
+        return FileChange(path=shown(self.path), change=self.kind, added=self.added, removed=self.removed)
+
+
+def parse_raw(data: bytes) -> list[Change]:
+    """Read `--raw -z`, with the `--numstat` records that may follow it."""
+    changes: list[Change] = []
+    counts: dict[bytes, tuple[int, int, bool]] = {}
+    parts = iter(nul_split(data))
+    for part in parts:
+        if part.startswith(b":"):
+            old_mode, new_mode, old, new, _ = part[1:].split(b" ", 4)
+            changes.append(Change(next(parts), old_mode, old, new_mode, new))
+        else:
+            added, removed, path = part.split(b"\t", 2)
+            binary = added == b"-"
+            counts[path] = (0, 0, True) if binary else (int(added), int(removed), False)
+    if not counts:
+        return changes
+    none = (0, 0, False)
+    return [Change(c.path, c.old_mode, c.old, c.new_mode, c.new, *counts.get(c.path, none)) for c in changes]
+
+
+def diff(git: Git, before: str, after: str, lines: bool = True) -> list[Change]:
+    """Every path that differs between two trees (or commits)."""
+    if before == after:
+        return []
+    wanted = ("--raw", "--numstat") if lines else ("--raw",)
+    return parse_raw(git.run("diff-tree", "-r", "-z", "--full-index", *wanted, *RAW_DIFF, before, after, "--"))
+
+
+def patch(git: Git, before: str, after: str, path: str | None = None, cap: int = 1_000_000) -> str:
+    """A unified diff for people and prompts, cut at `cap` bytes with a line that says so."""
+    where = (fs_path(raw(path)),) if path else ()
+    status, out, err = git.status(
+        "diff-tree", "-r", "-p", "--full-index", *RAW_DIFF, before, after, "--", *where, cap=cap + 1
+    )
+    if status:
+        raise GitError(("diff-tree",), status, err)
+    text = out[:cap].decode("utf-8", "replace")
+    if len(out) <= cap:
+        return text
+    return text[: text.rfind("\n") + 1] + f"… diff cut at {cap} bytes\n"
+
+
+def binary_patch(git: Git, before: str, after: str) -> bytes:
+    """A patch that `git apply` can take, whole."""
+    return git.run("diff-tree", "-r", "-p", "--binary", "--full-index", *RAW_DIFF, before, after, "--")
+
+
+def fs_path(path: bytes) -> str:
+    return path.decode("utf-8", "surrogateescape")
+
+
+def tree_of(git: Git, commit: str) -> str:
+    return git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
+
+
+def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
+    """path → (mode, object) of every file of a tree."""
+    found: dict[bytes, tuple[bytes, bytes]] = {}
+    for record in nul_split(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
+        head, path = record.split(b"\t", 1)
+        mode, _, oid = head.split(b" ", 2)
+        found[path] = (mode, oid)
+    return found
+
+
+def show(git: Git, tree: str, path: str, cap: int = 50_000_000) -> bytes:
+    """The bytes of one file. Raises WorkspaceError when the tree has no such file."""
+    status, out, _ = git.status("cat-file", "blob", f"{tree}:{fs_path(raw(path))}", cap=cap)
+    if status:
+        raise WorkspaceError(f"{path} is not a file of tree {tree[:12]}")
+    return out
+
+
+def blobs(git: Git, objects: Iterable[bytes]) -> dict[bytes, bytes]:
+    """Contents of several objects with one process."""
+    wanted = list(dict.fromkeys(objects))
+    if not wanted:
+        return {}
+    data = git.run("cat-file", "--batch", stdin=b"".join(oid + b"\n" for oid in wanted))
+    found: dict[bytes, bytes] = {}
+    place = 0
+    for oid in wanted:
+        end = data.index(b"\n", place)
+        head = data[place:end].split(b" ")
+        if len(head) != 3:
+            raise WorkspaceError(f"object {oid.decode()} is missing", hint="git fsck", kind="permanent")
+        size = int(head[2])
+        found[oid] = data[end + 1 : end + 1 + size]
+        place = end + 1 + size + 1
+    return found
+
+
+def edit(git: Git, tree: str, changes: Mapping[bytes, tuple[bytes, bytes] | None], scratch: Path) -> str:
+    """`tree` with some paths replaced, or removed where the value is None."""
+    if not changes:
+        return tree
+    with tempfile.TemporaryDirectory(dir=scratch, prefix="edit-") as folder:
+        view = git.with_index(Path(folder) / "index")
+        view.run("read-tree", tree)
+        apply_entries(view, changes)
+        return view.line("write-tree")
+
+
+def apply_entries(view: Git, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> None:
+    """Put entries into an index, removals first: a file may take a directory's place."""
+    gone = [b"0 " + b"0" * 40 + b"\t" + path + b"\0" for path, entry in changes.items() if entry is None]
+    new = [entry[0] + b" " + entry[1] + b"\t" + path + b"\0" for path, entry in changes.items() if entry]
+    view.run("update-index", "-z", "--replace", "--index-info", stdin=b"".join(gone + new))
+
+
+def overlay(git: Git, tree: str, other: str, wanted: Iterable[bytes], scratch: Path) -> str:
+    """`tree`, with the given paths as `other` has them."""
+    chosen = set(wanted)
+    differing = {
+        change.path: (change.new_mode, change.new) if change.new_mode != ABSENT else None
+        for change in diff(git, tree, other, lines=False)
+        if change.path in chosen
+    }
+    return edit(git, tree, differing, scratch)
+
+
+def merge(git: Git, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:
+    """(tree, ()) of a clean three-way merge of two commits, or ("", conflicting paths)."""
+    status, out, err = git.status("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages", ours, theirs)
+    if status == 0:
+        return nul_split(out)[0].decode().strip(), ()
+    if status == 1:
+        return "", tuple(dict.fromkeys(shown(path) for path in nul_split(out)[1:] if path))
+    if "usage:" in err or "not a git command" in err or "unknown option" in err:  # git before 2.38
+        mine = {change.path for change in diff(git, git.line("merge-base", ours, theirs), ours, lines=False)}
+        return "", tuple(shown(path) for path in sorted(mine)) or ("?",)
+    raise GitError(("merge-tree",), status, err)
+
+
+_FORMAT = "%H%x00%T%x00%P%x00%ct%x00%s%x00" + "%x00".join(
+    f"%(trailers:key=Devteam-{key},valueonly,separator=%x2C)" for key in ("Task", "Effect", "Evidence")
+)
+
+
+def log(git: Git, *revisions: str, limit: int = 0) -> list[LogEntry]:
+    """History, newest first, along first parents."""
+    count = (f"--max-count={limit}",) if limit else ()
+    data = git.run("rev-list", "--first-parent", "--no-commit-header", f"--format={_FORMAT}%x01", *count, *revisions)
+    found = []
+    for record in data.split(b"\x01\n"):
+        if not record.strip():
+            continue
+        commit, tree, parents, at, subject, task, effect, evidence = record.decode("utf-8", "replace").split("\0")
+        found.append(
+            LogEntry(
+                commit=commit.strip(),
+                tree=tree,
+                parent=parents.split(" ")[0],
+                at=float(at),
+                subject=subject,
+                task=task.strip(),
+                effect=effect.strip(),
+                evidence=evidence.strip(),
+            )
+        )
+    return found
+
+
+def is_ancestor(git: Git, commit: str, of: str) -> bool:
+    status, _, err = git.status("merge-base", "--is-ancestor", commit, of)
+    if status in (0, 1):
+        return status == 0
+    raise GitError(("merge-base",), status, err)

@@ -1,0 +1,231 @@
+"""The door of this room: one object per sprint. Every method blocks; callers use asyncio.to_thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from engine.core.model import FileChange
+from engine.perform.contract import Mount
+from engine.perform.workspace import commits, environment, land, lanes, points, preflight, room, scope, start, trees
+from engine.perform.workspace.facts import (
+    Baseline,
+    Checkpoint,
+    Committed,
+    Conflict,
+    Identity,
+    LandReport,
+    LogEntry,
+    Moved,
+    Prepared,
+    Refused,
+    RepoReport,
+    Rollback,
+    ScopeReport,
+    Started,
+)  # fmt: skip
+from engine.perform.workspace.globs import matcher
+from engine.perform.workspace.ignore import Rules, rules_of
+from engine.perform.workspace.repository import Repository, find
+from engine.perform.workspace.scope import Bounds, Limits
+from engine.perform.workspace.store import Store, open_store
+
+
+class Workspace:
+    """A repository as one sprint sees it."""
+
+    def __init__(
+        self, store: Store, sprint: str, protected: tuple[str, ...], copy: tuple[str, ...], limits: Limits,
+        mounts: tuple[Mount, ...],
+    ) -> None:  # fmt: skip
+        self.store = store
+        self.sprint = sprint
+        self.protected = protected
+        self.copy = copy
+        self.limits = limits
+        self.mounts = mounts
+        """The user's dependency folders: bound read-only beneath the mounted clone."""
+        self.branch = start.branch_of(sprint)
+
+    @classmethod
+    def open(
+        cls, checkout: Path, state: Path, sprint: str, identity: Identity | None = None,
+        protected: tuple[str, ...] = (), copy: tuple[str, ...] = (), limits: Limits | None = None,
+        home: Path | None = None, mounts: tuple[Mount, ...] | None = None,
+    ) -> Workspace:  # fmt: skip
+        """Open, or make, the workspace of a sprint. Raises Refused when the repository cannot be worked on.
+
+        `mounts` None: learnt from the checkout (environment.find). `state` lies outside the checkout.
+        """
+        who = identity or Identity()
+        repo = find(checkout, who, home)
+        if repo.checkout == Path(state).absolute() or repo.checkout in Path(state).absolute().parents:
+            raise Refused(f"the state directory {state} lies inside the checkout", hint="set XDG_STATE_HOME elsewhere")
+        store = open_store(state, repo)
+        found = environment.find(repo, home) if mounts is None else mounts
+        return cls(store, sprint, protected, copy, limits or Limits(), found)
+
+    @property
+    def repo(self) -> Repository:
+        return self.store.repo
+
+    @property
+    def checkout(self) -> Path:
+        return self.store.repo.checkout
+
+    # ── start ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def preflight(self) -> RepoReport:
+        return preflight.inspect(self.repo)
+
+    def start_sprint(self, at: float) -> Started:
+        """The base snapshot and the sprint branch. Raises Refused for a state that preflight refuses."""
+        if start.record(self.store, self.sprint) is None:
+            report = self.preflight()
+            if not report.ok:
+                raise Refused(report.refusal, hint=report.command)
+        return start.start(self.store, self.sprint, at)
+
+    def started(self) -> Started:
+        record = start.record(self.store, self.sprint)
+        if record is None:
+            raise Refused(f"sprint {self.sprint} has not started here", hint="devteam run")
+        return record
+
+    # ── lanes ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def prepare(self, lane: int, tree: str | None = None, base: str | None = None) -> Prepared:
+        """The lane's clone with exactly that content (default: the sprint branch's head)."""
+        head = base or self.head()
+        wanted = trees.tree_of(self.store.git, tree or head)
+        own = start.own_excludes(self.store, self.sprint)
+        made = lanes.prepare(self.store, lane, wanted, head, self._rules(head), self.copy, own)
+        environment.copy_inputs(self.checkout, made.path, self.copy)
+        environment.make_mount_points(self.mounts, self.checkout, made.path)
+        return made
+
+    def lane_path(self, lane: int) -> Path:
+        return lanes.folder_of(self.store, lane)
+
+    def snapshot(self, lane: int, base: str | None = None) -> str:
+        """The lane's content as a tree."""
+        return lanes.look(self.store, lane, self._rules(base or self.head()), self.limits.max_file).tree
+
+    def check_scope(
+        self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "scope",
+        waived: Iterable[str] = (),
+    ) -> ScopeReport:  # fmt: skip
+        """Judge what the attempt did, put back what it may not do, keep that aside under aside/<effect>/."""
+        bounds = Bounds(tuple(globs), self.protected, tuple(waived), self.limits)
+        return scope.check(self.store, lane, before, base, bounds, self._rules(base), effect)
+
+    def _rules(self, base: str) -> Rules:
+        tree = trees.tree_of(self.store.git, base)
+        own = start.own_excludes(self.store, self.sprint)
+        return rules_of(self.store.git, tree, self.store.folder("rules", self.sprint), own, self.copy)
+
+    # ── commits ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def commit(
+        self, task: str, tree: str, base: str, message: str, evidence: str, effect: str, at: float
+    ) -> Committed | Moved | Conflict:
+        return commits.commit(self.store, self.sprint, task, tree, base, message, evidence, effect, at)
+
+    def head(self) -> str:
+        """The sprint branch's commit."""
+        return points.branch_tip(self.store, self.sprint)
+
+    def log(self, limit: int = 20) -> list[LogEntry]:
+        return trees.log(self.store.git, self.head(), limit=limit)
+
+    def is_reachable(self, commit: str, branch: str | None = None) -> bool:
+        tip = self.repo.resolve(branch or self.branch)
+        return bool(tip) and trees.is_ancestor(self.store.git, commit, tip)
+
+    # ── trees ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def tree_of(self, commit: str) -> str:
+        return trees.tree_of(self.store.git, commit)
+
+    def diff(self, before: str, after: str, path: str | None = None, cap: int = 1_000_000) -> str:
+        return trees.patch(self.store.git, before, after, path, cap)
+
+    def changed_files(self, before: str, after: str) -> tuple[FileChange, ...]:
+        return tuple(change.as_fact() for change in trees.diff(self.store.git, before, after))
+
+    def show(self, tree: str, path: str) -> bytes:
+        return trees.show(self.store.git, tree, path)
+
+    def overlay(self, tree: str, globs: Iterable[str], from_tree: str) -> str:
+        """`tree`, with every path matching `globs` as `from_tree` has it."""
+        wanted = matcher(globs)
+        differing = trees.diff(self.store.git, tree, from_tree, lines=False)
+        changes = {
+            change.path: (change.new_mode, change.new) if change.new_mode != trees.ABSENT else None
+            for change in differing
+            if wanted(change.path)
+        }
+        return trees.edit(self.store.git, self.tree_of(tree), changes, self.store.scratch)
+
+    def export(self, tree: str, dest: Path | None = None, paths: Iterable[str] = (), keep: Iterable[str] = ()) -> Path:
+        """The clean room: `dest` (default: room/ in the state directory) holds exactly `tree`, and the mount points."""
+        where = dest or self.store.root / "room"
+        room.export(self.store, tree, where, paths, keep)
+        if not paths:
+            environment.copy_inputs(self.checkout, where, self.copy)
+            environment.make_mount_points(self.mounts, self.checkout, where)
+        return where
+
+    def hash_room(self, dest: Path | None = None) -> str:
+        return room.hash_room(self.store, dest or self.store.root / "room")
+
+    # ── checkpoints, baselines, rollback ───────────────────────────────────────────────────────────────────────────
+
+    def save_checkpoint(self, checkpoint: str, reason: str, at: float, files: Mapping[str, Path | bytes]) -> Checkpoint:
+        return points.save_checkpoint(self.store, self.sprint, checkpoint, reason, at, files)
+
+    def list_checkpoints(self) -> list[Checkpoint]:
+        return points.list_checkpoints(self.store, self.sprint)
+
+    def restore_checkpoint(self, checkpoint: str, at: float) -> tuple[Rollback, Checkpoint]:
+        return points.restore_checkpoint(self.store, self.sprint, checkpoint, at)
+
+    def create_baseline(self, milestone: str, at: float, description: str = "") -> Baseline:
+        return points.create_baseline(self.store, self.sprint, milestone, at, description)
+
+    def list_baselines(self) -> list[Baseline]:
+        return points.list_baselines(self.store, self.sprint)
+
+    def roll_back_to_baseline(self, baseline: str, at: float) -> Rollback:
+        return points.roll_back_to_baseline(self.store, self.sprint, baseline, at)
+
+    def roll_back_check(self, is_good: Callable[[str], bool]) -> str:
+        """The commit a smart rollback would go to; the tip itself when it is good; empty when none is."""
+        return points.last_good(self.store, self.sprint, is_good)
+
+    def roll_back_auto(self, at: float, is_good: Callable[[str], bool]) -> Rollback:
+        return points.roll_back_auto(self.store, self.sprint, at, is_good)
+
+    def roll_back_smart(self, at: float, is_good: Callable[[str], bool]) -> Rollback:
+        return points.roll_back_smart(self.store, self.sprint, at, is_good)
+
+    def roll_back_undo(self, at: float) -> Rollback:
+        return points.undo(self.store, self.sprint, at)
+
+    def back_up_lane(self, lane: int, name: str, at: float) -> str:
+        """Pin what the lane holds now, before the next attempt starts from another tree. Returns the ref."""
+        return points.back_up_tree(self.store, self.sprint, self.snapshot(lane), name, at)
+
+    # ── landing ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def land(self, apply: bool = True) -> LandReport:
+        return land.land(self.store, self.started(), apply)
+
+    def land_patch(self, target: Path) -> LandReport:
+        return land.write_patch(self.store, self.started(), target)
+
+    # ── environment ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def map_path(self, text: str, lane: int) -> str:
+        """Paths of the lane's clone in output, as the user knows them."""
+        return environment.map_path(text, self.lane_path(lane), self.checkout)
