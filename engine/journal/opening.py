@@ -93,11 +93,8 @@ def check_format(connection: apsw.Connection, path: Path) -> int:
 
 
 def _check_writable(connection: apsw.Connection, path: Path) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-    except apsw.ReadOnlyError as error:
+    if connection.readonly("main"):
         # A flipped bit in the header can declare a file read-only that is not.
         if os.access(path, os.W_OK) and not os.statvfs(path).f_flag & os.ST_RDONLY:
-            raise Damage("its header forbids writing") from error
-        raise
+            raise Damage("its header forbids writing")
+        raise apsw.ReadOnlyError
