@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import apsw
 
 from engine.journal import replace
-from engine.journal.verify import DAMAGE, Damage, Head, check, check_tables
+from engine.journal.verify import Head, check, check_tables, finding_damage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,8 +56,6 @@ def verify_file(path: Path) -> Head:
 
 def open_unchanging(path: Path) -> apsw.Connection:
     """A connection to a file that nobody writes: no log, no lock, no trace beside it. Raises Damage."""
-    try:
+    with finding_damage():
         flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
         return apsw.Connection(path.absolute().as_uri() + "?immutable=1", flags=flags)
-    except DAMAGE as error:
-        raise Damage(str(error)) from error

@@ -12,7 +12,7 @@ import apsw
 from engine.core.events import SCHEMA, Envelope, encode, type_of
 from engine.journal import schema
 from engine.journal.backup import backups, write_backup
-from engine.journal.errors import JournalError, JournalReadOnly, JournalTooNew, translate
+from engine.journal.errors import JournalError, JournalReadOnly, translate
 from engine.journal.opening import check_format, open_verified
 from engine.journal.read import Reader, snapshot_content
 from engine.journal.rows import Row, make
@@ -152,10 +152,7 @@ class Journal(Reader):
         try:
             with self._reading():
                 check_format(self._connection, self.path)
-        except Damage as damage:
-            self._view.close()
-            raise self._corrupt(str(damage)) from damage
-        except JournalTooNew:
+        except JournalError:
             self._view.close()
             raise
 

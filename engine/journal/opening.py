@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from typing import TYPE_CHECKING
 
@@ -68,13 +69,14 @@ def _connect(path: Path, mark: Mark | None, stamp: str, busy_ms: int) -> tuple[a
     """A verified connection, migrated where the format is older. On Damage no connection is left open."""
     if path.stat().st_size == 0:
         raise Damage("the file is empty")
+    _check_access(path)
     connection = schema.connect(path, busy_ms)
     try:
         if check_format(connection, path) < schema.FORMAT:
             replace.migrate(path, connection, schema.STEPS, stamp=stamp)
             return _connect(path, mark, stamp, busy_ms)
         head = check_complete(connection, mark)
-        _check_writable(connection, path)
+        _check_header(connection)
     except BaseException:
         connection.close()
         raise
@@ -92,12 +94,15 @@ def check_format(connection: apsw.Connection, path: Path) -> int:
     return number
 
 
-def _check_writable(connection: apsw.Connection, path: Path) -> None:
-    try:
-        connection.execute("BEGIN IMMEDIATE")
-        connection.execute("ROLLBACK")
-    except apsw.ReadOnlyError as error:
-        # A flipped bit in the header can declare a file read-only that is not.
-        if os.access(path, os.W_OK) and not os.statvfs(path).f_flag & os.ST_RDONLY:
-            raise Damage("its header forbids writing") from error
-        raise
+def _check_header(connection: apsw.Connection) -> None:
+    if connection.readonly("main"):  # access was checked: one flipped bit in the header says so
+        raise Damage("its header forbids writing")
+
+
+def _check_access(path: Path) -> None:
+    """Asked beforehand, because SQLite says "unable to open" to all of these."""
+    if os.statvfs(path).f_flag & os.ST_RDONLY:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+    for one, mode in ((path.parent, os.W_OK | os.X_OK), (path, os.R_OK | os.W_OK)):
+        if not os.access(one, mode):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(one))

@@ -13,7 +13,7 @@ from engine.core.events import Envelope, decode
 from engine.journal import schema
 from engine.journal.errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
 from engine.journal.rows import Row, intact
-from engine.journal.verify import DAMAGE, Damage, check
+from engine.journal.verify import DAMAGE, Damage, check, finding_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,11 +78,8 @@ class Reader:
 
     def verify(self) -> int:
         """Check everything again; the number of events. Raises JournalCorrupt."""
-        try:
-            with self._reading():
-                return check(self._connection).seq
-        except Damage as damage:
-            raise self._corrupt(str(damage)) from damage
+        with self._reading():
+            return check(self._connection).seq
 
     def _envelope(self, row: Row) -> Envelope:
         if not intact(row):
@@ -114,9 +111,10 @@ class Reader:
     @contextlib.contextmanager
     def _reading(self) -> Iterator[None]:
         try:
-            yield
-        except DAMAGE as error:
-            raise self._corrupt(str(error)) from error
+            with finding_damage():
+                yield
+        except Damage as damage:
+            raise self._corrupt(str(damage)) from damage
         except apsw.Error as error:
             raise translate(error, self.path, self._connection.system_errno) from error
 

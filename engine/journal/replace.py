@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import apsw
 
 from engine.journal import schema
-from engine.journal.verify import check
+from engine.journal.errors import JournalBroken
+from engine.journal.verify import Damage, check
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -119,6 +120,11 @@ def migrate(
                 schema.set_format(new, number)
             new.execute("COMMIT")
             check(new)
+        except Damage as damage:
+            raise JournalBroken(
+                f"The journal {journal} of format {start} could not be brought to format {target}: {damage}.",
+                "Nothing was changed: use the devteam version that wrote it, and report this.",
+            ) from damage
         finally:
             new.close()
     except BaseException:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from zlib import crc32
@@ -13,10 +14,16 @@ from engine.journal import schema
 from engine.journal.rows import GENESIS, content
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from engine.journal.mark import Mark
 
 DAMAGE = (apsw.CorruptError, apsw.NotADBError, apsw.SQLError, apsw.FormatError, apsw.MismatchError, UnicodeDecodeError)
 """What SQLite says of a damaged file; full, locked, denied and failing disks are other errors and pass through."""
+
+
+_SHORT = frozenset({apsw.SQLITE_IOERR_SHORT_READ, apsw.SQLITE_IOERR_CORRUPTFS})
+"""Errors of reading that are the file's fault: it ends before its content does."""
 
 
 class Damage(Exception):  # noqa: N818  it is a finding, not yet an error: recovery may mend it
@@ -33,33 +40,41 @@ class Head(msgspec.Struct):
     """False where the mark names an event that is not here, or another one."""
 
 
+@contextlib.contextmanager
+def finding_damage() -> Iterator[None]:
+    """What SQLite says of a damaged file leaves this block as Damage."""
+    try:
+        yield
+    except DAMAGE as error:
+        raise Damage(f"SQLite reports: {error}") from error
+    except apsw.IOError as error:
+        if getattr(error, "extendedresult", 0) in _SHORT:
+            raise Damage("the file ends too early") from error
+        raise
+
+
 def check_tables(connection: apsw.Connection) -> int:
     """The tables are ours, exactly; returns the format. Raises Damage."""
-    try:
+    with finding_damage():
         header, table = schema.formats(connection)
         application = connection.pragma("application_id")
-        if min(header, table) > schema.FORMAT:
-            return min(header, table)
-        if header != table or application != schema.APPLICATION:
-            raise Damage(f"its header is damaged (format {header}, table says {table})")
-        if header == schema.FORMAT:
-            stored = dict(connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
-            if stored != schema.TABLES:
-                raise Damage("its table definitions are damaged")
-    except DAMAGE as error:
-        raise Damage(str(error)) from error
+        stored = dict(connection.execute("SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL"))
+    if min(header, table) > schema.FORMAT:
+        return min(header, table)
+    if header != table or application != schema.APPLICATION:
+        raise Damage(f"its header is damaged (format {header}, table says {table})")
+    if header == schema.FORMAT and stored != schema.TABLES:
+        raise Damage("its table definitions are damaged")
     return header
 
 
 def check(connection: apsw.Connection, mark: Mark | None = None) -> Head:
     """Verify everything; the head of what was found. Raises Damage with the first thing that is wrong."""
-    try:
+    with finding_damage():
         for problem in connection.execute("PRAGMA integrity_check(1)"):
             if problem[0] != "ok":
                 raise Damage("SQLite reports: " + " ".join(str(problem[0]).split()))
         return _check_rows(connection, mark)
-    except DAMAGE as error:
-        raise Damage(f"SQLite reports: {error}") from error
 
 
 def _check_rows(connection: apsw.Connection, mark: Mark | None) -> Head:

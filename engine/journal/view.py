@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 import tempfile
 from pathlib import Path
@@ -21,6 +23,8 @@ class View:
             raise JournalMissing(
                 f"There is no journal at {path} yet.", "Start with `devteam init`, then `devteam run`."
             )
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
         self.path = path
         self._copy: tempfile.TemporaryDirectory[str] | None = None
         self.connection = self._connect(busy_ms)
