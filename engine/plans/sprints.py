@@ -1,0 +1,298 @@
+"""Sprint folders `.devteam/sprints/NNN-slug/`: made whole or not at all, listed, and found by what people type."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path, PurePath
+
+from engine.core.model import Plan, Struct
+from engine.paths import RepoPaths, kebab
+from engine.plans.contract import PlanRefused
+from engine.plans.native import NATIVE
+from engine.plans.registry import format_of, read_plan
+from engine.plans.write import render
+
+SLUG_LENGTH = 40
+SLUG_WORDS = 5
+STOP_WORDS = frozenset(
+    (
+        "a",
+        "an",
+        "and",
+        "are",
+        "as",
+        "at",
+        "be",
+        "by",
+        "for",
+        "from",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "of",
+        "on",
+        "or",
+        "our",
+        "so",
+        "that",
+        "the",
+        "their",
+        "this",
+        "to",
+        "up",
+        "via",
+        "we",
+        "with",
+    )
+)
+GITIGNORE = """\
+# Written by devteam. Kept in git: config.toml, init.sh, and of each sprint plan.md, report.md and learnings/.
+# What follows belongs to this machine or is written anew from the journal.
+devteam.db*
+progress.txt
+features.json
+loop-state.md
+context.md
+tracking.md
+sprints/.new-*
+sprints/.lock
+"""
+LOOP_STATE = "# Loop State\n**Iteration**: 0\n**Status**: INITIALIZING\n"
+
+FILES = ("plan.md", "context.md", "loop-state.md", "tracking.md", "learnings/.gitkeep")
+
+_FOLDER = re.compile(r"(\d{3,})-([a-z0-9][a-z0-9-]*)$")
+
+
+class SprintFolder(Struct, frozen=True):
+    """A sprint on disk. `problem` says why its plan cannot be read; then title and status are empty."""
+
+    id: str
+    """NNN-slug."""
+    number: int
+    slug: str
+    path: Path
+    title: str = ""
+    status: str = ""
+    problem: str = ""
+
+    @property
+    def plan_path(self) -> Path:
+        return self.path / "plan.md"
+
+    @property
+    def context_path(self) -> Path:
+        return self.path / "context.md"
+
+    @property
+    def loop_state_path(self) -> Path:
+        return self.path / "loop-state.md"
+
+    @property
+    def tracking_path(self) -> Path:
+        return self.path / "tracking.md"
+
+    @property
+    def report_path(self) -> Path:
+        return self.path / "report.md"
+
+    @property
+    def learnings(self) -> Path:
+        return self.path / "learnings"
+
+    @property
+    def branch(self) -> str:
+        return f"devteam/{self.id}"
+
+    def line(self) -> str:
+        return f"[{self.id}] Status: {self.status or 'unreadable'}" + (f"  {self.title}" if self.title else "")
+
+
+class SprintNotFound(LookupError):  # noqa: N818 - read aloud to the user: what was looked for and what there is
+    """No sprint, or more than one, answers to the hint; `choices` are the ones to name."""
+
+    def __init__(self, words: str, choices: tuple[SprintFolder, ...] = ()) -> None:
+        self.choices = choices
+        super().__init__("\n".join((words, *(f"  {choice.line()}" for choice in choices))))
+
+
+def slug_of(plan: Plan, source_name: str = "") -> str:
+    """Three to five key words of the title; of the topic or the file's name where the title has no letters."""
+    for words in (plan.title, plan.topic, PurePath(source_name).stem):
+        all_words = kebab(words).split("-")
+        key_words = [word for word in all_words if word not in STOP_WORDS] or all_words
+        slug = "-".join(key_words[:SLUG_WORDS])
+        while len(slug) > SLUG_LENGTH and "-" in slug:
+            slug = slug.rsplit("-", 1)[0]
+        if slug:
+            return slug[:SLUG_LENGTH].strip("-")
+    return "sprint"
+
+
+def new_sprint(root: Path, plan_text: str, source_name: str, clock_date: str) -> SprintFolder:
+    """Make the next sprint folder from a plan; PlanRefused where the plan is not sound. Nothing is overwritten.
+
+    `clock_date` is today as YYYY-MM-DD. The folder is filled under a passing name and renamed when it is whole.
+    """
+    form = format_of(PurePath(source_name), plan_text)
+    plan = form.read(plan_text, source_name)
+    text = plan_text if form.name == NATIVE.name else render(plan)
+    paths = RepoPaths(root=root)
+    paths.sprints.mkdir(parents=True, exist_ok=True)
+    with _only_one(paths.sprints):
+        ensure_gitignore(root)
+        taken = [int(match.group(1)) for entry in paths.sprints.iterdir() if (match := _FOLDER.match(entry.name))]
+        number = max(taken, default=0) + 1
+        slug = slug_of(plan, source_name)
+        sprint_id = f"{number:03d}-{slug}"
+        draft = Path(tempfile.mkdtemp(prefix=".new-", dir=paths.sprints))
+        (draft / "learnings").mkdir()
+        contents = (text, _context(plan, source_name, clock_date), LOOP_STATE, _tracking(plan, slug, clock_date), "")
+        files = dict(zip(FILES, contents, strict=True))
+        final = paths.sprint(sprint_id)
+        try:
+            for name, content in files.items():
+                _write(draft / name, content)
+            draft.chmod(0o755)
+            draft.rename(final)
+        except OSError:
+            _discard(draft)
+            raise
+        _sync(paths.sprints)
+    return SprintFolder(id=sprint_id, number=number, slug=slug, path=final, title=plan.title, status=plan.status)
+
+
+def list_sprints(root: Path) -> tuple[SprintFolder, ...]:
+    """Every sprint by number, also those whose plan cannot be read."""
+    folder = RepoPaths(root=root).sprints
+    found = []
+    for path in folder.iterdir() if folder.is_dir() else ():
+        match = _FOLDER.match(path.name)
+        if match and path.is_dir():
+            found.append(_opened(path, int(match.group(1)), match.group(2)))
+    return tuple(sorted(found, key=lambda sprint: (sprint.number, sprint.slug)))
+
+
+def _opened(path: Path, number: int, slug: str) -> SprintFolder:
+    sprint = SprintFolder(id=path.name, number=number, slug=slug, path=path)
+    try:
+        plan = read_plan(sprint.plan_path)
+    except PlanRefused as refused:
+        return SprintFolder(id=path.name, number=number, slug=slug, path=path, problem=str(refused))
+    return SprintFolder(id=path.name, number=number, slug=slug, path=path, title=plan.title, status=plan.status)
+
+
+def find_sprint(root: Path, hint: str = "") -> SprintFolder:
+    """By id, number, or part of the slug or title. No hint: the newest that is not complete, else the newest."""
+    sprints = list_sprints(root)
+    if not sprints:
+        raise SprintNotFound("There is no sprint yet. Type: devteam plan --from plan.md")
+    wanted = hint.strip().lower()
+    if not wanted:
+        unfinished = [sprint for sprint in sprints if sprint.status != "COMPLETE"]
+        return (unfinished or list(sprints))[-1]
+    for found in _by_hint(sprints, wanted):
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise SprintNotFound(f"“{hint}” could be one of these. Type its number or its whole name:", tuple(found))
+    raise SprintNotFound(f"No sprint is called “{hint}”. There are:", sprints)
+
+
+def _by_hint(sprints: tuple[SprintFolder, ...], wanted: str) -> Iterator[list[SprintFolder]]:
+    """Matches, the most exact kind first."""
+    words = [word for word in kebab(wanted).split("-") if word not in STOP_WORDS]
+    yield [sprint for sprint in sprints if wanted == sprint.id]
+    if wanted.isascii() and wanted.isdigit():
+        yield [sprint for sprint in sprints if sprint.number == int(wanted)]
+    yield [sprint for sprint in sprints if wanted == sprint.slug]
+    yield [sprint for sprint in sprints if wanted in sprint.id]
+    yield [sprint for sprint in sprints if words and all(word in sprint.slug for word in words)]
+    yield [sprint for sprint in sprints if words and all(word in kebab(sprint.title) for word in words)]
+
+
+def ensure_gitignore(root: Path) -> None:
+    """Write `.devteam/.gitignore`; to one that is there, add only the lines it lacks."""
+    path = RepoPaths(root=root).gitignore
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _write(path, GITIGNORE)
+    except FileExistsError:
+        data = path.read_bytes()
+        there = {line.strip() for line in data.splitlines()}
+        lines = (line.encode() for line in GITIGNORE.splitlines() if not line.startswith("#"))
+        lacking = [line for line in lines if line not in there]
+        if lacking:
+            gap = b"" if not data or data.endswith(b"\n") else b"\n"
+            with path.open("ab") as file:
+                file.write(gap + b"\n".join(lacking) + b"\n")
+
+
+def _context(plan: Plan, source_name: str, clock_date: str) -> str:
+    return (
+        f"# Context: {plan.title}\n\nFrom {PurePath(source_name).name}, {clock_date}. Written anew before each task.\n"
+    )
+
+
+def _tracking(plan: Plan, slug: str, clock_date: str) -> str:
+    """The derived view of seed 001's tracking file, before the first task."""
+    done = [task.id for task in plan.tasks() if task.done]
+    return (
+        "---\n"
+        f"topic: {plan.topic or slug}\n"
+        "status: not-started\n"
+        "task_gate_mode: gated\n"
+        "fix_gate_mode: gated\n"
+        "fix_attempts: 0\n"
+        "current_phase: ~\n"
+        "current_task: ~\n"
+        "completed_phases: []\n"
+        f"completed_tasks: [{', '.join(done)}]\n"
+        f"started: {clock_date}\n"
+        f"updated: {clock_date}\n"
+        "---\n"
+    )
+
+
+@contextmanager
+def _only_one(folder: Path) -> Iterator[None]:
+    """Two makers at once would take the same number. The lock dies with its holder; what the dead left is removed."""
+    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        for stale in folder.glob(".new-*"):
+            _discard(stale)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _discard(draft: Path) -> None:
+    """Take away a folder that was never finished: only what this module puts there, so no link can lead it astray."""
+    for name in FILES:
+        (draft / name).unlink(missing_ok=True)
+    for folder in (draft / "learnings", draft):
+        with suppress(OSError):
+            folder.rmdir()
+
+
+def _write(path: Path, text: str) -> None:
+    with path.open("xb") as file:
+        file.write(text.encode("utf-8"))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
