@@ -52,8 +52,7 @@ class Claude:
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_MAX_RETRIES": "2",
         }
-        if where.private:
-            env["CLAUDE_CONFIG_DIR"] = str(where.home / ".claude")
+        env["CLAUDE_CONFIG_DIR"] = str(where.config / ".claude")
         if where.fenced:
             env["IS_SANDBOX"] = "1"
         stdin = call.prompt.encode("utf-8", "replace")

@@ -31,7 +31,7 @@ class Codex:
         return await headless.drive(self, call, spawner, emit)
 
     def stream(self, call: AgentCall, where: launch.Place) -> Stream:
-        home = where.host_home / ".codex"
+        home = where.host_config / ".codex"
         before = _used(home, call.session) if call.session else Tokens()
         return CodexStream(
             call, self.clock, before=before, usage=lambda thread: _used(home, thread), sandboxed=not where.fenced
@@ -45,13 +45,14 @@ class Codex:
         argv += ["-c", "check_for_update_on_startup=false", *self._permissions(call, where)]
         if call.model:
             argv += ["-m", call.model]
-        home = where.host_home / ".codex"
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if call.schema is not None and where.private:
-            (home / "answer-schema.json").write_text(json.dumps(call.schema), encoding="utf-8")
-            argv += ["--output-schema", str(where.home / ".codex" / "answer-schema.json")]
+        home = where.host_config / ".codex"
+        for folder in (home, where.host_home):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if call.schema is not None:
+            (where.host_home / "answer-schema.json").write_text(json.dumps(call.schema), encoding="utf-8")
+            argv += ["--output-schema", str(where.home / "answer-schema.json")]
         argv += [*self.config.args, *([call.session] if call.session else []), "-"]
-        env = {"CODEX_HOME": str(where.home / ".codex")}
+        env = {"CODEX_HOME": str(where.config / ".codex")}
         if key := call.env.get("CODEX_API_KEY") or call.env.get("OPENAI_API_KEY"):
             env["CODEX_API_KEY"] = key
         stdin = call.prompt.encode("utf-8", "replace")

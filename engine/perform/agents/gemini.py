@@ -30,7 +30,7 @@ class Gemini:
         return await headless.drive(self, call, spawner, emit)
 
     def stream(self, call: AgentCall, where: launch.Place) -> Stream:
-        chats = where.host_home / ".gemini" / "tmp"
+        chats = where.host_config / ".gemini" / "tmp"
         return GeminiStream(call, self.clock, usage=lambda session: _used(chats, session))
 
     def spec(self, call: AgentCall, where: launch.Place) -> ProcessSpec:
@@ -41,8 +41,8 @@ class Gemini:
         if call.session:
             argv += ["--resume", call.session]
         if where.private:
-            _write_settings(where.host_home / ".gemini", call)
-        env = {"GEMINI_CLI_NO_RELAUNCH": "true", "NO_COLOR": "1"}
+            _write_settings(where.host_config / ".gemini", call)
+        env = {"GEMINI_CLI_NO_RELAUNCH": "true", "NO_COLOR": "1", "GEMINI_CLI_HOME": str(where.config)}
         stdin = call.prompt.encode("utf-8", "replace")
         # SIGTERM ends gemini with exit 0 and leaves its tool commands alive: it is not worth waiting for.
         return launch.spec(call, where, self.config, (*argv, *self.config.args), env, stdin=stdin, graceful=False)

@@ -1,9 +1,9 @@
 """Where and how an agent program is started: its HOME, its login, its confinement, the finished ProcessSpec.
 
 In bwrap mode the private HOME is mounted over the user's own and the login file is bound into it, so the program is
-isolated and may be given full permission: the sandbox is the fence. In weaker modes nothing can be mounted. Then HOME
-is private only when the login is in the environment, else the program must use the user's own configuration, and its
-own restricted modes are the fence.
+isolated and may be given full permission: the sandbox is the fence. In weaker modes nothing can be mounted, and a link
+to a login file would be replaced by the program's next token refresh. Then the configuration is private only when the
+login is in the environment, else it is the user's own; the program's own restricted modes are the fence.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ class Place(Struct, frozen=True, kw_only=True):
     """HOME as the program sees it."""
     host_home: Path
     """The same folder as the engine sees it."""
+    config: Path
+    """Parent of the program's configuration folder as the program sees it: HOME, or the user's own."""
+    host_config: Path
     private: bool
     fenced: bool
     """A sandbox holds the program: full permission inside."""
@@ -40,10 +43,27 @@ def place(call: AgentCall, mode: str, agent: str, config: AgentConfig) -> Place:
     user_home = Path(call.env.get("HOME") or call.home)
     mounts, names = login_mounts(agent, user_home, call.env, config)
     if fenced:
-        return Place(home=user_home, host_home=call.home, private=True, fenced=True, mounts=mounts)
-    if mounts and not names:
-        return Place(home=user_home, host_home=user_home, private=False, fenced=False)
-    return Place(home=call.home, host_home=call.home, private=True, fenced=False)
+        return Place(
+            home=user_home,
+            host_home=call.home,
+            config=user_home,
+            host_config=call.home,
+            private=True,
+            fenced=True,
+            mounts=mounts,
+        )
+    own = bool(mounts) and not names
+    folder = user_home if own else call.home
+    folders = {mount.source.parent for mount in mounts} if own else set()
+    return Place(
+        home=call.home,
+        host_home=call.home,
+        config=folder,
+        host_config=folder,
+        private=not own,
+        fenced=False,
+        mounts=tuple(Mount(source=path, dest=path, writable=True) for path in sorted(folders)),
+    )
 
 
 def program(config: AgentConfig, agent: str, env: Mapping[str, str]) -> str:
@@ -81,7 +101,7 @@ def spec(
             clone=call.clone,
             writable=not call.read_only,
             network=True,
-            home=where.host_home if where.private else None,
+            home=where.host_home,
             mounts=(*where.mounts, *call.mounts),
             hide=call.hide,
         ),
