@@ -1,7 +1,7 @@
 """The words given to each role, as strict templates, and what is asked back.
 
-`render` makes a prompt from typed fields; `SCHEMAS` is what a structured answer must satisfy; the `parse_*` functions of
-`answers` turn such an answer into the core's values, or None when it is not what was asked for.
+`render` makes a prompt from typed fields; `SCHEMAS` is what a structured answer must satisfy; the `parse_*` functions
+turn such an answer into the core's values, or None when it is not what was asked for.
 """
 
 from engine.prompts.answers import (

@@ -1,4 +1,4 @@
-"""JSON schemas of structured answers. Every property is required and no other allowed: the strictest providers ask so."""
+"""JSON schemas of structured answers. Every property is required, no other allowed: the strictest providers ask so."""
 
 from __future__ import annotations
 
