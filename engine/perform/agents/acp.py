@@ -1,0 +1,278 @@
+"""Any agent that speaks the Agent Client Protocol over stdio: opencode, qwen, copilot, claude-agent-acp, codex-acp …
+
+The library carries the JSON-RPC; updates go to our own reader first, so that an update of a kind the library does not
+know is shown raw and is never fatal. The process is asked to end when the prompt is answered: its exit code says
+nothing, the answer is the terminal event.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from engine.core.model import AgentResult
+from engine.perform.agents import headless, launch
+from engine.perform.agents.acp_stream import AcpStream, model_option, offered
+from engine.perform.agents.settings import AgentConfig
+from engine.perform.agents.stream import Clock
+from engine.perform.agents.wire import Object, at, decode, mapping, text
+from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
+
+if TYPE_CHECKING:
+    from acp.connection import Connection
+
+COMMANDS = {
+    "opencode": ("opencode", "acp"),
+    "qwen": ("qwen", "--acp"),
+    "copilot": ("copilot", "--acp"),
+    "gemini": ("gemini", "--acp"),
+    "claude-agent-acp": ("claude-agent-acp",),
+    "codex-acp": ("codex-acp",),
+}
+_FULL = ("bypassPermissions", "agent-full-access", "full-access", "yolo", "build")
+_EDIT = ("acceptEdits", "workspace-write", "agent", "auto", "autoEdit", "auto-edit", "build")
+_READ = ("read-only", "plan", "default")
+_GOODBYE = 5.0
+"""Seconds an agent has to answer a cancel before it is ended."""
+
+
+class Conversation(Protocol):
+    """The spawner's open process (engine/perform/process.py)."""
+
+    async def read(self) -> bytes:
+        """The next chunk of stdout; b"" at its end."""
+        ...
+
+    async def write(self, data: bytes) -> None: ...
+
+    async def stop(self) -> Finished: ...
+
+
+class Conversing(Protocol):
+    def converse(self, spec: ProcessSpec) -> AbstractAsyncContextManager[Conversation]: ...
+
+
+class Acp:
+    native_schema = False
+
+    def __init__(self, name: str, config: AgentConfig, clock: Clock) -> None:
+        self.name = name
+        self.config = config
+        self.clock = clock
+
+    async def call(self, call: AgentCall, spawner: Spawner, emit: Callable[[Output], None]) -> AgentResult:
+        async def once(asked: AgentCall) -> tuple[AgentResult, bool]:
+            return await self._once(asked, spawner, emit)
+
+        return await headless.answer(call, once, emit, native_schema=False)
+
+    def spec(self, call: AgentCall, where: launch.Place) -> ProcessSpec:
+        line = self.config.argv or COMMANDS.get(self.name, (self.name,))
+        program = launch.program(self.config, line[0], call.env)
+        argv = (program, *line[1:], *self.config.args)
+        env = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"}
+        return launch.spec(call, where, self.config, argv, env, stdin=None, keep_stdin=True, graceful=False)
+
+    async def _once(self, call: AgentCall, spawner: Spawner, emit: headless.Emit) -> tuple[AgentResult, bool]:
+        where = launch.place(call, spawner.mode, self.name, self.config)
+        spec = self.spec(call, where)
+        stream = AcpStream(call, self.clock, agent=self.name, fenced=where.fenced)
+        headless.keep_prompt(call)
+        log = headless.RawLog(call.log, spec.env)
+        try:
+            async with cast(Conversing, spawner).converse(spec) as talk:
+                wire = _Wire(talk, stream, log, emit)
+                async with _connected(wire, stream) as connection:
+                    reason = await _within(call.timeout, _Session(self, call, where, connection, stream, wire).run())
+                finished = await talk.stop()
+        finally:
+            log.close()
+        if reason:
+            finished = Finished(reason=reason, exit_code=finished.exit_code, seconds=finished.seconds)
+        return stream.finish(finished), stream.lost_session
+
+
+async def _within(seconds: float, work: Any) -> str:
+    try:
+        async with asyncio.timeout(seconds):
+            return cast(str, await work)
+    except TimeoutError:
+        return "timeout"
+
+
+@contextlib.asynccontextmanager
+async def _connected(wire: _Wire, stream: AcpStream) -> AsyncIterator[Connection]:
+    from acp.connection import Connection  # with pydantic, half a second
+    from acp.exceptions import RequestError
+
+    async def handle(method: str, params: Any, notification: bool) -> Any:
+        if method != "session/request_permission":
+            raise RequestError.method_not_found(method)
+        asked = mapping(params)
+        chosen = stream.permit(asked) or stream.refuse(asked)
+        if chosen is None:
+            return {"outcome": {"outcome": "cancelled"}}
+        return {"outcome": {"outcome": "selected", "optionId": chosen}}
+
+    connection = Connection(handle, wire)
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+class _Wire:
+    """The library's transport over our spawner: every line is logged and read by us before the library sees it."""
+
+    def __init__(self, talk: Conversation, stream: AcpStream, log: headless.RawLog, emit: headless.Emit) -> None:
+        self._talk, self._stream, self._log, self._emit = talk, stream, log, emit
+        self._incoming = self._lines()
+        self.stopped = asyncio.Event()
+        """The reader wants the call ended: a cap is passed."""
+
+    async def send(self, message: dict[str, Any]) -> None:
+        await self._talk.write(json.dumps(message).encode() + b"\n")
+
+    async def _lines(self) -> AsyncIterator[bytes]:
+        held = b""
+        while chunk := await self._talk.read():
+            *lines, held = (held + chunk).split(b"\n")
+            for line in lines:
+                yield line
+            if len(held) > launch.MAX_LINE:
+                yield held[: launch.MAX_LINE]
+                held = b""
+        if held:
+            yield held
+
+    async def receive(self) -> dict[str, Any] | None:
+        async for line in self._incoming:
+            self._log.write(line)
+            for output in self._stream.feed(line):
+                self._emit(output)
+            if self._stream.stop:
+                self.stopped.set()
+            message = decode(line)
+            # Updates are read already. What is no JSON-RPC would end the library's loop.
+            if message is None or message.get("method") == "session/update":
+                continue
+            if isinstance(message.get("id"), (int, str)) and isinstance(message.get("method", ""), str):
+                return message
+        return None
+
+    async def close(self) -> None:
+        return
+
+
+class _Session:
+    """initialize → session → mode and model → prompt; gives the reason of an end that is not the agent's own."""
+
+    def __init__(
+        self, agent: Acp, call: AgentCall, where: launch.Place, connection: Connection, stream: AcpStream, wire: _Wire
+    ) -> None:
+        self.agent, self.call, self.where = agent, call, where
+        self.connection, self.stream, self.wire = connection, stream, wire
+
+    async def run(self) -> str:
+        from acp.exceptions import RequestError
+
+        try:
+            hello = await self._ask(
+                "initialize",
+                {
+                    "protocolVersion": 1,
+                    "clientCapabilities": {"fs": {"readTextFile": False, "writeTextFile": False}, "terminal": False},
+                    "clientInfo": {"name": "devteam", "version": "1"},
+                },
+            )
+            session = await self._open(hello)
+            if session is None:
+                return "exited"
+            await self._choose_mode(session)
+            if not await self._choose_model(session):
+                return "exited"
+            return await self._prompt()
+        except (RequestError, ConnectionError):
+            # The reader has seen the error, or the end of the stream: it judges.
+            return "exited" if self.stream.failure else ""
+
+    async def _ask(self, method: str, params: Object) -> Object:
+        return mapping(await self.connection.send_request(method, params))
+
+    async def _open(self, hello: Object) -> Object | None:
+        # Without mounts the checkout's path is the user's own tree, and the spawner rewrites no messages.
+        cwd = self.call.checkout if self.where.fenced else self.call.clone
+        place = {"cwd": str(cwd), "mcpServers": []}
+        if self.call.session:
+            if at(hello, "agentCapabilities.loadSession") is not True:
+                self.stream.lost_session = True
+                return None
+            from acp.exceptions import RequestError
+
+            try:
+                session = await self._ask("session/load", {**place, "sessionId": self.call.session})
+            except RequestError:
+                self.stream.lost_session = True
+                return None
+            return {**session, "sessionId": self.call.session}
+        session = await self._ask("session/new", place)
+        self.stream.session = text(session.get("sessionId"))
+        return session
+
+    async def _choose_mode(self, session: Object) -> None:
+        """The configured mode, else the first known id the agent offers; without any, permissions are asked for."""
+        configured = self.agent.config.modes.get("read" if self.call.read_only else "write", "")
+        known = _READ if self.call.read_only and not self.where.fenced else (_FULL if self.where.fenced else _EDIT)
+        modes = offered(session, "modes")
+        for mode in filter(None, (configured, *known)):
+            if mode in modes:
+                await self._ask("session/set_mode", {"sessionId": self.stream.session, "modeId": mode})
+                return
+
+    async def _choose_model(self, session: Object) -> bool:
+        """Every call names its model: an agent that lists models without ours is not asked anything."""
+        wanted = self.call.model
+        models = offered(session, "models")
+        option, values = model_option(session)
+        if not wanted or not (models or values):
+            return True
+        if wanted in models:
+            await self._ask("session/set_model", {"sessionId": self.stream.session, "modelId": wanted})
+        elif wanted in values:
+            asked = {"sessionId": self.stream.session, "configId": option, "value": wanted}
+            await self._ask("session/set_config_option", asked)
+        else:
+            listed = ", ".join((models or values)[:20])
+            words = f"{self.agent.name} offers no model {wanted!r}; it offers: {listed}"
+            self.stream.failure = {"message": words, "data": {"kind": "model_not_found"}}
+            return False
+        self.stream.model = wanted
+        return True
+
+    async def _prompt(self) -> str:
+        self.stream.asked = True
+        asked = {"sessionId": self.stream.session, "prompt": [{"type": "text", "text": self.call.prompt}]}
+        answer = asyncio.ensure_future(self._ask("session/prompt", asked))
+        cap = asyncio.ensure_future(self.wire.stopped.wait())
+        try:
+            await asyncio.wait({answer, cap}, return_when=asyncio.FIRST_COMPLETED)
+            if answer.done():
+                answer.result()
+                return "exited"
+            await self._cancel()
+            await asyncio.wait({answer}, timeout=_GOODBYE)
+        except asyncio.CancelledError:
+            with contextlib.suppress(TimeoutError, ConnectionError, OSError):
+                await asyncio.wait_for(self._cancel(), 1.0)
+            raise
+        finally:
+            cap.cancel()
+            answer.cancel()
+        return "stopped"
+
+    async def _cancel(self) -> None:
+        await self.connection.send_notification("session/cancel", {"sessionId": self.stream.session})

@@ -1,0 +1,173 @@
+"""The driver of every program that prints a stream and ends: start, read, keep the raw stream, judge, correct once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from engine.core.activity import OutputKind
+from engine.core.model import AgentResult, ResultKind, Role, Tokens
+from engine.perform.agents import launch, structured
+from engine.perform.agents.claim import claim
+from engine.perform.agents.settings import AgentConfig
+from engine.perform.agents.stream import Stream
+from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
+
+Emit = Callable[[Output], None]
+_CORRECTION_SECONDS = 60.0
+
+
+class Program(Protocol):
+    """What is particular to one headless program."""
+
+    name: str
+    config: AgentConfig
+    native_schema: bool
+    """The program has a flag for a JSON schema; else the prompt asks for a fenced block."""
+
+    def spec(self, call: AgentCall, where: launch.Place) -> ProcessSpec: ...
+
+    def stream(self, call: AgentCall, where: launch.Place) -> Stream: ...
+
+
+class RawLog:
+    """The raw stream on disk, readable by the user only, with the values of secrets in the environment blotted out."""
+
+    def __init__(self, path: Path, env: Mapping[str, str]) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(mode=0o600)
+        self._file = path.open("ab")
+        self._secrets = [value.encode() for name, value in env.items() if _secret(name) and len(value) >= 8]
+
+    def write(self, line: bytes) -> None:
+        for value in self._secrets:
+            line = line.replace(value, b"[redacted]")
+        self._file.write(line.rstrip(b"\r\n") + b"\n")
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _secret(name: str) -> bool:
+    return name.endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")) or "TOKEN_" in name
+
+
+async def drive(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) -> AgentResult:
+    """One call to its end. A session that is gone is begun afresh; an answer breaking its schema is corrected once."""
+
+    async def once(asked: AgentCall) -> tuple[AgentResult, bool]:
+        return await _run(program, asked, spawner, emit)
+
+    return await answer(call, once, emit, native_schema=program.native_schema)
+
+
+class _Once(Protocol):
+    async def __call__(self, asked: AgentCall) -> tuple[AgentResult, bool]: ...
+
+
+async def answer(call: AgentCall, once: _Once, emit: Emit, *, native_schema: bool) -> AgentResult:
+    """The policy around single runs that all adapters share. `once` gives a result and whether the session was lost."""
+    asked = call
+    if call.schema is not None and not native_schema:
+        asked = msgspec.structs.replace(call, prompt=call.prompt + structured.request(call.schema))
+    result, lost = await once(asked)
+    if lost and call.session:
+        emit(Output(kind=OutputKind.RETRY, text=f"session {call.session} is gone, starting a fresh one"))
+        asked = msgspec.structs.replace(asked, session="")
+        result, _ = await once(asked)
+    if call.schema is not None and result.kind is ResultKind.OK:
+        result = await _satisfy(asked, result, call.schema, once, emit)
+    if call.role is Role.IMPLEMENTER:
+        said, issues = claim(result.text)
+        result = msgspec.structs.replace(result, claim=said, claim_text=issues)
+    return msgspec.structs.replace(result, log=str(call.log))
+
+
+async def _satisfy(
+    asked: AgentCall, result: AgentResult, schema: dict[str, object], once: _Once, emit: Emit
+) -> AgentResult:
+    value, faults = _structured(result, schema)
+    if not faults:
+        return msgspec.structs.replace(result, structured=value)
+    emit(Output(kind=OutputKind.RETRY, text=f"the answer breaks its schema ({faults[0]}), asking once more"))
+    prompt = structured.correction(faults, schema)
+    if not result.session:
+        prompt = f"{asked.prompt}\n\n{prompt}"
+    left = None if asked.max_usd is None else max(0.01, asked.max_usd - (result.cost_usd or 0.0))
+    seconds = min(asked.timeout, max(_CORRECTION_SECONDS, asked.timeout - result.seconds))
+    second, _ = await once(
+        msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
+    )
+    value, faults = _structured(second, schema) if second.kind is ResultKind.OK else (None, [])
+    second = msgspec.structs.replace(
+        second,
+        structured=value if not faults else None,
+        tokens=_sum(result.tokens, second.tokens),
+        cost_usd=None if result.cost_usd is None or second.cost_usd is None else result.cost_usd + second.cost_usd,
+        cost_is_estimate=result.cost_is_estimate or second.cost_is_estimate,
+        seconds=result.seconds + second.seconds,
+    )
+    if faults:
+        error = f"the answer breaks its schema, also when asked again: {'; '.join(faults)}"
+        return msgspec.structs.replace(second, kind=ResultKind.NO_RESULT, error=error)
+    return second
+
+
+def _structured(result: AgentResult, schema: dict[str, object]) -> tuple[dict[str, object] | None, list[str]]:
+    value = result.structured if result.structured is not None else structured.find(result.text)
+    if value is None:
+        return None, ["it holds no JSON object"]
+    return value, structured.faults(value, schema)
+
+
+def _sum(one: Tokens, two: Tokens) -> Tokens:
+    return Tokens(
+        input=one.input + two.input,
+        output=one.output + two.output,
+        cache_read=one.cache_read + two.cache_read,
+        cache_write=one.cache_write + two.cache_write,
+    )
+
+
+async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) -> tuple[AgentResult, bool]:
+    where = launch.place(call, spawner.mode, program.name, program.config)
+    spec = program.spec(call, where)
+    stream = program.stream(call, where)
+    log = RawLog(call.log, spec.env)
+    errors = RawLog(call.log.with_name(call.log.name + ".stderr"), spec.env)
+    keep_prompt(call)
+
+    def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], line: bytes) -> None:
+        raw.write(line)
+        for output in outputs(line):
+            emit(output)
+        if stream.stop and not running.done():
+            running.cancel()
+
+    running = asyncio.ensure_future(
+        spawner.run(spec, lambda line: hear(log, stream.feed, line), lambda line: hear(errors, stream.feed_error, line))
+    )
+    try:
+        finished = await running
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if stream.stop is None or (task is not None and task.cancelling()):
+            raise
+        finished = Finished(reason="stopped")
+    finally:
+        log.close()
+        errors.close()
+    return stream.finish(finished), stream.lost_session
+
+
+def keep_prompt(call: AgentCall) -> None:
+    """What is sent is stored beside the raw stream; a corrective retry is appended to it."""
+    path = call.log.with_name(call.log.name + ".prompt.md")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.touch(mode=0o600)
+    with path.open("a", encoding="utf-8", errors="replace") as file:
+        file.write(call.prompt.rstrip("\n") + "\n\n")

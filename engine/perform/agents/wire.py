@@ -1,0 +1,158 @@
+"""Reading what a program prints: one line to one JSON object, and typed looks into it that never raise.
+
+A line is hostile until shown otherwise: invalid UTF-8, half lines, NaN, numbers of a thousand digits, lone surrogates
+and nesting bombs all come out as a value of the asked type or as its neutral one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import msgspec
+
+MAX_DEPTH = 64
+"""Deeper JSON than this is no answer of a program but an attack on the reader."""
+SHOWN = 4_000
+"""Characters of one event that are shown live; the raw stream keeps all."""
+
+Object = dict[str, Any]
+
+
+def decode(line: bytes) -> Object | None:
+    """The JSON object of one line, or None when the line is something else."""
+    stripped = line.strip()
+    if not stripped.startswith(b"{"):
+        return None
+    try:
+        value = msgspec.json.decode(stripped)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        value = _decode_odd(stripped)
+    return value if isinstance(value, dict) and not too_deep(value) else None
+
+
+def _decode_odd(line: bytes) -> Any:
+    """What the strict reader refuses but a program may well print: NaN, broken UTF-8, lone surrogates."""
+    try:
+        value = json.loads(line.decode("utf-8", "replace"), parse_int=_whole)
+    except (ValueError, RecursionError):
+        return None
+    return None if too_deep(value) else _printable(value)
+
+
+def _whole(digits: str) -> int | float:
+    """Python refuses to read integers of thousands of digits; here they are only too large, and the line lives on."""
+    return int(digits) if len(digits) < 400 else math.inf
+
+
+def _printable(value: Any) -> Any:
+    """The same value with strings that can be written as UTF-8."""
+    match value:
+        case str():
+            return value.encode("utf-8", "replace").decode("utf-8")
+        case dict():
+            return {_printable(key): _printable(item) for key, item in value.items()}
+        case list():
+            return [_printable(item) for item in value]
+        case _:
+            return value
+
+
+def too_deep(value: Any) -> bool:
+    """Whether containers are nested deeper than MAX_DEPTH; walks level by level, so no recursion."""
+    level = [value] if isinstance(value, (dict, list)) else []
+    for _ in range(MAX_DEPTH):
+        level = [
+            item
+            for container in level
+            for item in (container.values() if isinstance(container, dict) else container)
+            if isinstance(item, (dict, list))
+        ]
+        if not level:
+            return False
+    return True
+
+
+def at(value: Any, path: str) -> Any:
+    """The value at a dotted path ("part.tokens.input", "choices.0.text"); None where there is no such place."""
+    for step in path.split("."):
+        match value:
+            case dict():
+                value = value.get(step)
+            case list() if step.isdigit() and len(step) < 6 and int(step) < len(value):
+                value = value[int(step)]
+            case _:
+                return None
+    return value
+
+
+def text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def mapping(value: Any) -> Object:
+    return value if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def objects(value: Any) -> list[Object]:
+    return [item for item in items(value) if isinstance(item, dict)]
+
+
+def count(value: Any) -> int:
+    """A sane token count: whole, not negative, below 10¹²; else 0."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return 0
+    if isinstance(value, float) and (not math.isfinite(value) or value != int(value)):
+        return 0
+    return int(value) if 0 <= value < 10**12 else 0
+
+
+def money(value: Any) -> float | None:
+    """A sane amount in dollars: a finite number from 0 to 100,000; else None, which charges the reservation."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        amount = float(value)
+    except OverflowError:
+        return None
+    return amount if math.isfinite(amount) and 0 <= amount <= 100_000 else None
+
+
+def epoch(value: Any) -> float | None:
+    """A time in seconds since 1970 between 2001 and 2286 (milliseconds are recognised)."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    try:
+        seconds = float(value)
+    except OverflowError:
+        return None
+    if not math.isfinite(seconds):
+        return None
+    if 1e12 <= seconds < 1e13:
+        seconds /= 1000
+    return seconds if 1e9 <= seconds < 1e10 else None
+
+
+def status(value: Any) -> int:
+    """An HTTP status, also when it came as text; else 0."""
+    if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:
+        value = int(value)
+    return value if isinstance(value, int) and not isinstance(value, bool) and 100 <= value <= 599 else 0
+
+
+def shown(value: Any) -> str:
+    """Any value as a short text for the live view."""
+    if isinstance(value, bytes):
+        value = value[: SHOWN * 4].decode("utf-8", "replace")
+    elif not isinstance(value, str):
+        try:
+            value = json.dumps(value, ensure_ascii=False)
+        except (ValueError, RecursionError, TypeError):
+            value = "(cannot be shown)"
+    words = str(value[: SHOWN + 1]).encode("utf-8", "replace").decode("utf-8")
+    return words if len(words) <= SHOWN else words[:SHOWN] + " …"
