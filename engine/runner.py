@@ -9,7 +9,7 @@ from typing import Protocol
 from engine.bus import Bus
 from engine.clock import Clock
 from engine.core import events as ev
-from engine.core.activity import AnyActivity, Countdown
+from engine.core.activity import Countdown
 from engine.core.commands import AnyCommand
 from engine.core.decide import decide
 from engine.core.effects import AnyEffect, Finish, Wait
@@ -110,6 +110,11 @@ class Runner:
         self._inbox.append((command, answer))
         self._woken.set()
         return await answer
+
+    def tell(self, *events: ev.AnyEvent) -> None:
+        """Facts from outside the loop; it looks again at what is to be done."""
+        self.append(*events)
+        self._woken.set()
 
     def append(self, *events: ev.AnyEvent) -> None:
         """Record facts, fold them, tell everybody."""
@@ -251,6 +256,3 @@ class Runner:
 
         self._journal.save_snapshot(self._stream, self.state.seq, msgspec.json.encode(self.state), self._fingerprint)
         self._snapshot_at = self.state.seq
-
-    def publish(self, activity: AnyActivity) -> None:
-        self._bus.publish(activity)

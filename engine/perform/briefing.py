@@ -1,0 +1,112 @@
+"""What each role is told, from the state: the prompt of one call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.core.effects import CallAgent
+from engine.core.model import CheckResult, Role
+from engine.core.state import State, TaskState
+from engine.prompts.fields import (
+    AnswererFields,
+    CouncillorFields,
+    Fields,
+    ImplementerFields,
+    Note,
+    ReviewerFields,
+    ScopeJudgeFields,
+    SynthesistFields,
+)
+
+SHORT_DIFF = 24_000
+"""A diff up to this many characters stands in the prompt; a longer one is a file the agent reads."""
+
+
+def fields(effect: CallAgent, state: State, diff: str, diff_file: str, context_file: str) -> Fields:
+    """The fields of a role's template. The reviewer is never told what the implementer says."""
+    task = state.tasks[effect.task]
+    shown, kept = (diff, "") if len(diff) <= SHORT_DIFF else ("", diff_file)
+    match effect.role:
+        case Role.REVIEWER:
+            return ReviewerFields(
+                task=task.spec,
+                changes=task.changes,
+                diff=shown,
+                diff_file=kept,
+                checks=task.checks,
+                findings=task.findings,
+                context_file=context_file,
+            )
+        case Role.SCOPE_JUDGE:
+            return ScopeJudgeFields(task=task.spec, changes=task.changes, diff=shown, diff_file=kept)
+        case Role.COUNCILLOR:
+            return CouncillorFields(
+                seat=effect.seat,
+                task=task.spec,
+                checks=_failing(task),
+                findings=task.feedback.findings if task.feedback else (),
+                history=_history(state, task),
+                diff=shown,
+                diff_file=kept,
+                context_file=context_file,
+            )
+        case Role.SYNTHESIST:
+            notes = tuple(Note(origin=seat, text=text) for seat, text in task.seats.items() if text)
+            return SynthesistFields(task=task.spec, diagnoses=notes, checks=_failing(task))
+        case Role.ANSWERER:
+            gate = state.gates.get(effect.gate)
+            return AnswererFields(
+                question=effect.question,
+                task=task.spec,
+                gate=gate.title if gate else "",
+                checks=task.checks,
+                diff=shown,
+                diff_file=kept,
+                context_file=context_file,
+            )
+        case _:
+            return _implementer(state, task, effect, context_file)
+
+
+def _implementer(state: State, task: TaskState, effect: CallAgent, context_file: str) -> ImplementerFields:
+    last = task.feedback
+    reverted = task.reverted if effect.attempt > 1 else (last.reverted if last else ())
+    notes = list(task.comments)
+    if task.recovery == "fresh":
+        notes.append("The last attempts went in circles. Start afresh: question the approach, not only the details.")
+    return ImplementerFields(
+        task=task.spec,
+        iteration=effect.iteration,
+        attempt=effect.attempt,
+        context_file=context_file,
+        learnings=state.learnings[-5:],
+        checks=last.checks if last else (),
+        findings=last.findings if last else (),
+        review=last.review if last else None,
+        reverted=reverted,
+        comments=tuple(notes),
+        diagnosis=task.diagnosis,
+        strict_scope=bool(reverted),
+    )
+
+
+def _failing(task: TaskState) -> tuple[CheckResult, ...]:
+    return task.feedback.checks if task.feedback else task.checks
+
+
+def _history(state: State, task: TaskState) -> tuple[Note, ...]:
+    names = [rung.name for rung in state.policy.ladder.rungs]
+    return tuple(
+        Note(
+            origin=f"iteration {record.iteration} ({names[min(record.rung, len(names) - 1)]})",
+            text=f"changed {', '.join(record.files) or 'nothing'}; {record.error or record.reason}",
+        )
+        for record in task.history
+    )
+
+
+def write_file(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(text, encoding="utf-8", errors="replace")
+    return path

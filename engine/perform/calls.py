@@ -1,0 +1,209 @@
+"""One agent call from effect to facts: brief it, confine it, hear it, redact and clean what it says, read its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from engine.core import events as ev
+from engine.core.activity import AgentOutput, AnyActivity
+from engine.core.budget import charge
+from engine.core.clean import clean
+from engine.core.effects import CallAgent
+from engine.core.model import AgentResult, ResultKind, Role
+from engine.core.state import State
+from engine.perform import briefing
+from engine.perform.contract import Adapter, AgentCall, Mount, Output, Spawner
+from engine.perform.redact import Redactor
+from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, render
+
+TEXT_KEPT = 16_000
+OUTPUT_KEPT = 8_000
+
+
+class Login(msgspec.Struct, frozen=True, kw_only=True):
+    """What one agent may see of the user's: environment and login files."""
+
+    env: Mapping[str, str]
+    mounts: tuple[Mount, ...] = ()
+
+
+class Calls:
+    """Performs CallAgent effects."""
+
+    def __init__(
+        self,
+        *,
+        spawner: Spawner,
+        adapter_of: Callable[[str], Adapter],
+        login_of: Callable[[str], Login],
+        checkout: Path,
+        lane_path: Callable[[int], Path],
+        diff_of: Callable[[str, str], str],
+        mounts: tuple[Mount, ...],
+        hide: tuple[Path, ...],
+        state_dir: Path,
+        user_home: Path,
+        context_file: str,
+        redactor: Redactor,
+        publish: Callable[[AnyActivity], None],
+        now: Callable[[], float],
+    ) -> None:
+        self._spawner = spawner
+        self._adapter_of = adapter_of
+        self._login_of = login_of
+        self._checkout = checkout
+        self._lane_path = lane_path
+        self._diff_of = diff_of
+        self._mounts = mounts
+        self._hide = hide
+        self._state_dir = state_dir
+        self._user_home = user_home
+        self._context_file = context_file
+        self._redactor = redactor
+        self._publish = publish
+        self._now = now
+
+    async def perform(self, effect: CallAgent, state: State) -> list[ev.AnyEvent]:
+        adapter = self._adapter_of(effect.rung.agent)
+        call = self._brief(effect, state)
+        logs = self._state_dir / "logs"
+        briefing.write_file(logs, f"{effect.id}.prompt.md", self._redactor.text(call.prompt))
+        with (logs / f"{effect.id}.jsonl").open("ab") as log:
+
+            def emit(output: Output) -> None:
+                said = self._heard(effect, output)
+                log.write(msgspec.json.encode(said) + b"\n")
+                self._publish(said)
+
+            result = await adapter.call(call, self._spawner, emit)
+        return self._facts(effect, state, self._cleaned(result))
+
+    def _brief(self, effect: CallAgent, state: State) -> AgentCall:
+        task = state.tasks[effect.task]
+        seat = f"-{effect.seat}" if effect.seat else ""
+        home = self._state_dir / "homes" / effect.task / f"{effect.role.value}{seat}"
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        seen_home = self._user_home if self._spawner.mode == "bwrap" else home
+        diff = ""
+        if effect.role is not Role.IMPLEMENTER and task.base and task.tree:
+            diff = self._redactor.text(self._diff_of(task.base, task.tree))
+            if len(diff) > briefing.SHORT_DIFF:
+                briefing.write_file(home / "brief", "change.diff", diff)
+        fields = briefing.fields(effect, state, diff, str(seen_home / "brief" / "change.diff"), self._context_file)
+        login = self._login_of(effect.rung.agent)
+        scratch = self._state_dir / "scratch" / effect.id
+        return AgentCall(
+            effect=effect.id,
+            role=effect.role,
+            model=effect.rung.model,
+            prompt=render(effect.role, fields),
+            task=effect.task,
+            iteration=effect.iteration,
+            attempt=effect.attempt,
+            seat=effect.seat,
+            session=effect.session,
+            read_only=effect.read_only,
+            schema=SCHEMAS.get(effect.role),
+            timeout=effect.timeout,
+            idle_timeout=effect.idle_timeout,
+            max_usd=effect.reserve_usd,
+            checkout=self._checkout,
+            clone=self._lane_path(max(0, effect.lane)),
+            home=home,
+            scratch=scratch,
+            log=self._state_dir / "logs" / f"{effect.id}.raw",
+            env=login.env,
+            mounts=(*self._mounts, *login.mounts),
+            hide=self._hide,
+        )
+
+    def _heard(self, effect: CallAgent, output: Output) -> AgentOutput:
+        return AgentOutput(
+            effect=effect.id,
+            task=effect.task,
+            lane=effect.lane,
+            at=self._now(),
+            kind=output.kind,
+            role=effect.role,
+            text=clean(self._redactor.text(output.text[:OUTPUT_KEPT])),
+            tool=clean(output.tool[:200]),
+            path=clean(output.path[:1000]),
+            tokens=output.tokens,
+        )
+
+    def _cleaned(self, result: AgentResult) -> AgentResult:
+        """What is stored of an answer: redacted, cleaned, capped."""
+
+        def short(text: str) -> str:
+            return clean(self._redactor.text(text[:TEXT_KEPT]))
+
+        return replace(
+            result,
+            text=short(result.text),
+            claim_text=short(result.claim_text),
+            error=short(result.error),
+            hint=short(result.hint),
+            denials=tuple(short(denial) for denial in result.denials[:20]),
+            structured=self._cleaned_data(result.structured),
+        )
+
+    def _cleaned_data(self, data: Any) -> Any:
+        match data:
+            case str():
+                return clean(self._redactor.text(data[:TEXT_KEPT]))
+            case dict():
+                return {clean(str(key)[:200]): self._cleaned_data(value) for key, value in data.items()}
+            case list() | tuple():
+                return [self._cleaned_data(item) for item in data[:500]]
+            case _:
+                return data
+
+    def _facts(self, effect: CallAgent, state: State, result: AgentResult) -> list[ev.AnyEvent]:
+        answer: ev.AnyEvent | None = None
+        if result.kind is ResultKind.OK:
+            answer = _answer(effect, state, result)
+            if answer is None and effect.role in (Role.REVIEWER, Role.COUNCILLOR, Role.SYNTHESIST):
+                words = f"no valid {effect.role.value} answer in what it said"
+                result = replace(result, kind=ResultKind.NO_RESULT, error=words)
+        elif effect.role is Role.ANSWERER:
+            answer = ev.GateReplied(gate=effect.gate, id=effect.id, answer=f"(no answer: {result.error})")
+        finished = ev.AgentFinished(
+            id=effect.id,
+            task=effect.task,
+            role=effect.role,
+            rung=effect.rung,
+            result=result,
+            iteration=effect.iteration,
+            seat=effect.seat,
+            charged_usd=charge(result, effect.reserve_usd),
+            reserved_usd=effect.reserve_usd,
+        )
+        return [finished] if answer is None else [finished, answer]
+
+
+def _answer(effect: CallAgent, state: State, result: AgentResult) -> ev.AnyEvent | None:
+    task = state.tasks[effect.task]
+    match effect.role:
+        case Role.REVIEWER:
+            review = parse_review(result.structured, task.spec.accept)
+            if review is None:
+                return None
+            return ev.ReviewFinished(id=effect.id, task=effect.task, tree=effect.tree, review=review)
+        case Role.COUNCILLOR:
+            diagnosis = parse_councillor(result.structured)
+            said = diagnosis.text() if diagnosis is not None else result.text.strip()
+            return ev.DiagnosisGiven(id=effect.id, task=effect.task, seat=effect.seat, text=said) if said else None
+        case Role.SYNTHESIST:
+            synthesis = parse_diagnosis(result.structured)
+            if synthesis is None:
+                return None
+            return ev.CouncilFinished(id=effect.id, task=effect.task, diagnosis=synthesis)
+        case Role.ANSWERER:
+            return ev.GateReplied(gate=effect.gate, id=effect.id, answer=result.text.strip() or "(no answer)")
+        case _:
+            return None

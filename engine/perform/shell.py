@@ -1,0 +1,142 @@
+"""The shell: performs every effect by handing it to its room, and says the facts."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from engine.core import events as ev
+from engine.core.activity import AnyActivity
+from engine.core.effects import (
+    AnyEffect,
+    CallAgent,
+    CheckScope,
+    Commit,
+    CreateBaseline,
+    Land,
+    PrepareWorkspace,
+    Rollback,
+    RunChecks,
+    SaveCheckpoint,
+)
+from engine.core.state import State
+from engine.perform.calls import Calls
+from engine.perform.contract import PerformError
+from engine.perform.judging import Judging
+from engine.perform.workspace.facts import Committed, Moved, WorkspaceError
+from engine.perform.workspace.workspace import Workspace
+
+
+class Shell:
+    """The performer of one run."""
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        judging: Judging,
+        calls: Calls,
+        now: Callable[[], float],
+        keepsakes: Callable[[], Mapping[str, Path | bytes]],
+        publish: Callable[[AnyActivity], None],
+    ) -> None:
+        """`keepsakes` gives the files a checkpoint keeps besides git: the journal's backup and the views."""
+        self._workspace = workspace
+        self._judging = judging
+        self._calls = calls
+        self._now = now
+        self._keepsakes = keepsakes
+        self._publish = publish
+
+    async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
+        """The facts an effect comes to. Raises PerformError for what our own part could not do."""
+        try:
+            match effect:
+                case CallAgent():
+                    return await self._calls.perform(effect, state)
+                case RunChecks():
+                    return [await self._judging.perform(effect, state)]
+                case SaveCheckpoint():
+                    # The journal belongs to this thread: its backup is taken here, the rest in a thread.
+                    files = self._keepsakes()
+                    return [await asyncio.to_thread(self._checkpoint, effect, files)]
+                case _:
+                    return [await asyncio.to_thread(self._in_git, effect, state)]
+        except WorkspaceError as error:
+            raise PerformError(error.message, kind=error.kind, hint=error.hint) from error
+        except OSError as error:
+            raise PerformError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")) from error
+
+    def _in_git(self, effect: AnyEffect, state: State) -> ev.AnyEvent:
+        match effect:
+            case PrepareWorkspace() if not effect.task:
+                self._workspace.start_sprint(self._now())
+                head = self._workspace.head()
+                tree = self._workspace.tree_of(head)
+                return ev.WorkspaceReady(id=effect.id, task="", lane=-1, tree=tree, base=head)
+            case PrepareWorkspace():
+                made = self._workspace.prepare(effect.lane, effect.tree or None, effect.base or None)
+                return ev.WorkspaceReady(
+                    id=effect.id, task=effect.task, lane=effect.lane, tree=made.tree, base=made.base
+                )
+            case CheckScope():
+                return self._scope(effect, state)
+            case Commit():
+                return self._commit(effect)
+            case Rollback():
+                name = f"{effect.task}-{effect.iteration}"
+                backup = self._workspace.back_up_lane(effect.lane, name, self._now())
+                return ev.RolledBack(
+                    id=effect.id, task=effect.task, tree=effect.tree, backup=backup, reason=effect.reason
+                )
+            case CreateBaseline():
+                made_baseline = self._workspace.create_baseline(effect.milestone, self._now())
+                return ev.BaselineCreated(
+                    id=effect.id, milestone=effect.milestone, ref=made_baseline.ref, commit=made_baseline.commit
+                )
+            case Land():
+                report = self._workspace.land()
+                detail = "; ".join((report.detail, *report.differs[:5], *report.offers))
+                return ev.Landed(id=effect.id, ok=report.landed, commit=report.commit, detail=detail)
+            case _:
+                raise PerformError(f"nobody performs {type(effect).__name__}", kind="permanent")
+
+    def _scope(self, effect: CheckScope, state: State) -> ev.AnyEvent:
+        spec = state.tasks[effect.task].spec
+        report = self._workspace.check_scope(
+            effect.lane, effect.before, effect.base, spec.scope, effect.id, waived=spec.allow
+        )
+        return ev.ScopeChecked(
+            id=effect.id,
+            task=effect.task,
+            verdict=report.verdict,
+            tree=report.tree,
+            changes=report.changes,
+            attempt_changes=report.attempt_changes,
+            reverted=report.reverted,
+            kept_aside=report.kept_aside,
+            findings=report.findings,
+            reason=report.reason,
+        )
+
+    def _commit(self, effect: Commit) -> ev.AnyEvent:
+        made = self._workspace.commit(
+            effect.task, effect.tree, effect.base, effect.message, effect.evidence, effect.id, self._now()
+        )
+        if isinstance(made, Committed):
+            return ev.Committed(
+                id=effect.id,
+                task=effect.task,
+                commit=made.commit,
+                tree=made.tree,
+                message=made.message,
+                branch=made.branch,
+            )
+        if isinstance(made, Moved):
+            return ev.BaseMoved(id=effect.id, task=effect.task, base=made.base, tree=made.tree)
+        return ev.BaseMoved(id=effect.id, task=effect.task, base=made.base, conflicts=made.paths)
+
+    def _checkpoint(self, effect: SaveCheckpoint, files: Mapping[str, Path | bytes]) -> ev.AnyEvent:
+        made = self._workspace.save_checkpoint(effect.id.split("-")[0], effect.reason, self._now(), files)
+        return ev.CheckpointSaved(id=effect.id, checkpoint=made.id, commit=made.commit, reason=effect.reason)

@@ -1,0 +1,97 @@
+"""A repository as devteam finds it: its places, its configuration, its sprints. Light: nothing heavy is imported."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+from engine.config import Config, load
+from engine.core.events import Envelope, SprintCreated
+from engine.core.fold import fold
+from engine.core.model import Plan, Struct
+from engine.core.state import State
+from engine.journal import Journal, JournalMissing
+from engine.paths import RepoPaths, StatePaths, find_repo, state_paths
+from engine.plans.registry import read_plan
+from engine.plans.sprints import SprintFolder, find_sprint
+
+
+class NoRepository(Exception):  # noqa: N818  it is an answer, not a fault
+    """There is no git repository here; the words say what to type."""
+
+    def __init__(self, start: Path) -> None:
+        super().__init__(f"{start} is not inside a git repository")
+        self.hint = "git init && git add -A && git commit -m start   (or: devteam demo)"
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    """One repository and where devteam keeps its things."""
+
+    root: Path
+    repo: RepoPaths
+    state: StatePaths
+    home: Path
+    env: Mapping[str, str]
+
+    @property
+    def backups(self) -> Path:
+        return self.state.root / "backups"
+
+    def config(self) -> Config:
+        return load(self.repo.config)
+
+    def sprint(self, hint: str = "") -> SprintFolder:
+        return find_sprint(self.root, hint)
+
+
+def open_project(start: Path, env: Mapping[str, str], home: Path) -> Project:
+    """The repository around `start`. Raises NoRepository."""
+    root = find_repo(start)
+    if root is None:
+        raise NoRepository(start)
+    return Project(root=root, repo=RepoPaths(root=root), state=state_paths(root, env, home), home=home, env=env)
+
+
+def stored_state(project: Project, sprint: SprintFolder) -> State:
+    """The sprint's state as the journal has it; one that never ran is made from its plan."""
+    try:
+        with Journal.open(
+            project.repo.db, clock=lambda: 0.0, backup_dir=project.backups, read_only=True
+        ) as journal:
+            state = load_state(journal, sprint.id)
+    except JournalMissing:
+        state = State()
+    if state.sprint:
+        return state
+    plan = read_plan(sprint.plan_path)
+    created = SprintCreated(sprint=sprint.id, plan=plan, branch=sprint.branch, topic=topic_of(plan, sprint))
+    return fold([Envelope(seq=0, stream=sprint.id, at=0.0, event=created)])
+
+
+def load_state(journal: Journal, stream: str) -> State:
+    """Fold a stream, from its last snapshot where that was made by the same code."""
+    kept = journal.load_snapshot(stream, fingerprint())
+    if kept is not None:
+        seq, body = kept
+        try:
+            return fold(journal.read(stream, after=seq), msgspec.json.decode(body, type=State))
+        except msgspec.DecodeError:
+            pass
+    return fold(journal.read(stream))
+
+
+def fingerprint() -> str:
+    """Names the code that folds: a snapshot made by any other is not believed."""
+    folder = Path(__file__).parent / "core"
+    digest = hashlib.blake2b(digest_size=12)
+    for path in sorted(folder.glob("*.py")):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def topic_of(plan: Plan, sprint: SprintFolder) -> str:
+    """The word in `impl(topic): …`."""
+    return plan.topic or sprint.slug

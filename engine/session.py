@@ -1,0 +1,341 @@
+"""A session: one engine on one repository. Puts the rooms together, holds the lock, runs a sprint, keeps the views."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import uuid
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from engine import VERSION
+from engine.bus import Bus
+from engine.clock import Clock
+from engine.config import Config, ConfigRefused, commands_of, config_hash, to_policy
+from engine.core import events as ev
+from engine.core.commands import AnyCommand
+from engine.core.model import Plan, Struct
+from engine.core.policy import Policy
+from engine.core.state import State
+from engine.inbox import BadCommand, Inbox
+from engine.journal import EngineLock, Journal
+from engine.notify import Notifier
+from engine.paths import make_state
+from engine.perform.calls import Calls
+from engine.perform.checks.spec import CheckSpec, HeldOut, Setting
+from engine.perform.checks.trust import fingerprint as trust_hash
+from engine.perform.checks.trust import is_trusted, trust
+from engine.perform.environment import scrubbed
+from engine.perform.judging import Judging
+from engine.perform.probe import probe
+from engine.perform.process import ProcessSpawner
+from engine.perform.reaper import end_orphans
+from engine.perform.redact import Redactor, secret_values
+from engine.perform.shell import Shell
+from engine.perform.workspace.facts import Identity
+from engine.perform.workspace.scope import Limits
+from engine.perform.workspace.workspace import Workspace
+from engine.plans.change import describe_change
+from engine.plans.contract import PlanRefused
+from engine.plans.registry import read_plan
+from engine.plans.sprints import SprintFolder
+from engine.project import Project, fingerprint, load_state, topic_of
+from engine.runner import Ack, Boundary, Runner, RunOptions
+from engine.settings import agents_of, check_specs, held_out, integrity
+from engine.viewing import Views
+
+
+class Untrusted(Exception):  # noqa: N818  it is a question, not a fault
+    """The repository's check commands were never confirmed, or have changed since."""
+
+    def __init__(self, hash_: str, commands: tuple[tuple[str, str], ...]) -> None:
+        super().__init__("the check commands of this repository are not trusted yet")
+        self.hash = hash_
+        self.commands = commands
+
+
+class Unsafe(Exception):  # noqa: N818  it is an answer, not a fault
+    """Unattended work without a sandbox has to be asked for by name."""
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    """How a session is started."""
+
+    attended: bool = True
+    waits: bool = True
+    max_iterations: int = 0
+    lanes: int = 0
+    trust: str = ""
+    """Hash of the check commands to trust; "all" trusts what is there (the demo's own repository)."""
+    no_sandbox: bool = False
+    speed: float = 1.0
+    utc_offset: float = 0.0
+
+
+class Session:
+    """Opened with `Session.open`; `run` runs the sprint to its end."""
+
+    def __init__(self, project: Project, sprint: SprintFolder, clock: Clock, options: Options) -> None:
+        self.project = project
+        self.sprint = sprint
+        self.bus = Bus()
+        self._clock = clock
+        self._options = options
+        self._boundary: Boundary = lambda _where, _effect: None
+        self._runner: Runner | None = None
+        self._stack = contextlib.AsyncExitStack()
+
+    @classmethod
+    @contextlib.asynccontextmanager
+    async def open(
+        cls,
+        project: Project,
+        sprint: SprintFolder,
+        clock: Clock,
+        options: Options,
+        boundary: Boundary = lambda _where, _effect: None,
+    ) -> AsyncIterator[Session]:
+        """Take the lock, verify the journal, end what an earlier run left, and be ready to run."""
+        session = cls(project, sprint, clock, options)
+        session._boundary = boundary
+        async with session._stack:
+            await session._assemble()
+            yield session
+
+    @property
+    def runner(self) -> Runner:
+        if self._runner is None:
+            raise RuntimeError("the session is not open")
+        return self._runner
+
+    @property
+    def state(self) -> State:
+        return self.runner.state
+
+    async def run(self) -> State:
+        """The sprint, to the end of this run. Commands from other processes and edits of the plan come in meanwhile."""
+        helpers = [asyncio.create_task(self._hear_inbox()), asyncio.create_task(self._watch_files())]
+        try:
+            return await self.runner.run(self._run_options)
+        finally:
+            for helper in helpers:
+                helper.cancel()
+            await asyncio.gather(*helpers, return_exceptions=True)
+            self._views.flush(self.state)
+            await self._notifier.close()
+            self.bus.close()
+
+    async def send(self, command: AnyCommand) -> Ack:
+        return await self.runner.send(command)
+
+    # ── putting it together ────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _assemble(self) -> None:
+        project, options = self.project, self._options
+        config = project.config()
+        plan = read_plan(self.sprint.plan_path)
+        places = make_state(project.state)
+        self._stack.enter_context(EngineLock.acquire(places.lock, self._clock.now))
+        specs = check_specs(config, project.root)
+        held = held_out(config, project.home)
+        self._check_trust(config, specs, held)
+        journal = self._stack.enter_context(
+            Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
+        )
+        state = load_state(journal, self.sprint.id)
+        if state.running:
+            await asyncio.to_thread(end_orphans, state.run)
+        scratch = places.root / "scratch"
+        scratch.mkdir(mode=0o700, exist_ok=True)
+        wanted = "none" if options.no_sandbox else config.sandbox.mode
+        mode = await probe(wanted, scratch=scratch, home=project.home)
+        if mode.name == "none" and not options.attended and not options.no_sandbox:
+            raise Unsafe(f"there is no sandbox here ({mode.detail}); say --no-sandbox to run unattended all the same")
+        run_id = uuid.uuid4().hex
+        spawner = ProcessSpawner(mode, run_id, self._clock.monotonic, home=project.home, scratch=scratch)
+        workspace = await asyncio.to_thread(self._workspace, config)
+        redactor = Redactor(secret_values(project.env))
+        agents = agents_of(project, config, self._clock.now, options.speed)
+        hide = (places.root,)
+        setting = Setting(
+            checkout=workspace.checkout,
+            scratch=scratch,
+            evidence=places.evidence,
+            env=scrubbed(project.env),
+            mounts=workspace.mounts,
+            hide=hide,
+            jobs=config.checks.jobs,
+            policy=integrity(config),
+            config_hash=config_hash(config),
+        )
+        judging = Judging(
+            workspace=workspace,
+            specs=specs,
+            held_out=held,
+            setting=setting,
+            spawner=spawner,
+            now=self._clock.now,
+            publish=self.bus.publish,
+            redact=redactor.text,
+        )
+        calls = Calls(
+            spawner=spawner,
+            adapter_of=agents.adapter,
+            login_of=agents.login,
+            checkout=workspace.checkout,
+            lane_path=workspace.lane_path,
+            diff_of=workspace.diff,
+            mounts=workspace.mounts,
+            hide=hide,
+            state_dir=places.root,
+            user_home=project.home,
+            context_file=str(self.sprint.context_path.relative_to(project.root)),
+            redactor=redactor,
+            publish=self.bus.publish,
+            now=self._clock.now,
+        )
+        shell = Shell(
+            workspace=workspace,
+            judging=judging,
+            calls=calls,
+            now=self._clock.now,
+            keepsakes=lambda: self._keepsakes(journal),
+            publish=self.bus.publish,
+        )
+        self._views = Views(project, self.sprint)
+        self._notifier = Notifier(config.notify_command, spawner, project, self._clock.now)
+        self._config_hash = config_hash(config)
+        self._runner = Runner(
+            journal=journal,
+            stream=self.sprint.id,
+            state=state,
+            performer=shell,
+            clock=self._clock,
+            bus=self.bus,
+            fingerprint=fingerprint(),
+            observers=(self._views, self._notifier),
+            boundary=self._boundary,
+        )
+        self._first_words(journal, state, plan)
+        spent, recent = _elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        self._run_options = RunOptions(
+            run=run_id,
+            pid=os.getpid(),
+            policy=self._policy(config),
+            attended=options.attended,
+            waits=options.waits,
+            sandbox=mode.name,
+            version=VERSION,
+            utc_offset=options.utc_offset,
+            max_iterations=options.max_iterations,
+            config_hash=self._config_hash,
+            checks=tuple(spec.name for spec in specs),
+            day_spent_usd=spent,
+            recent_calls=recent,
+        )
+
+    def _policy(self, config: Config) -> Policy:
+        policy = to_policy(config)
+        return replace(policy, lanes=self._options.lanes) if self._options.lanes else policy
+
+    def _workspace(self, config: Config) -> Workspace:
+        project = self.project
+        return Workspace.open(
+            project.root,
+            project.state.root,
+            self.sprint.id,
+            Identity(name=config.identity.name, email=config.identity.email),
+            protected=config.checks.protected,
+            copy=config.workspace.copy,
+            limits=Limits(max_file=config.workspace.max_file_bytes, max_total=config.workspace.max_total_bytes),
+            home=project.home,
+        )
+
+    def _check_trust(self, config: Config, specs: tuple[CheckSpec, ...], held: tuple[HeldOut, ...]) -> None:
+        root = self.project.state.root
+        wanted = trust_hash((*specs, *held))
+        if self._options.trust in (wanted, "all"):
+            trust(root, wanted, self._clock.now())
+        elif not is_trusted(root, wanted):
+            found = tuple((f"check {spec.name}", shlex.join(spec.command)) for spec in specs)
+            raise Untrusted(wanted, (*found, *commands_of(config)))
+
+    def _first_words(self, journal: Journal, state: State, plan: Plan) -> None:
+        """What is to be said before the run: a new sprint, an edited plan, a journal that had to be restored."""
+        runner = self.runner
+        if not state.sprint:
+            topic = topic_of(plan, self.sprint)
+            runner.append(
+                ev.SprintCreated(sprint=self.sprint.id, plan=plan, branch=self.sprint.branch, topic=topic)
+            )
+        else:
+            self._take_up_plan(plan)
+        if journal.recovery is not None:
+            runner.append(ev.Noted(text=journal.recovery.words(), level="warning"))
+
+    def _take_up_plan(self, plan: Plan) -> None:
+        known = self.state.plan
+        summary = describe_change(known, plan) if known is not None else ""
+        if summary:
+            self.runner.append(ev.PlanChanged(plan=plan, summary=summary))
+
+    def _keepsakes(self, journal: Journal) -> dict[str, Path | bytes]:
+        """What a checkpoint keeps besides git."""
+        repo = self.project.repo
+        files: dict[str, Path | bytes] = {"devteam.db": journal.backup()}
+        for path in (repo.features, repo.progress, self.sprint.context_path, self.sprint.plan_path):
+            if path.is_file():
+                files[path.name] = path
+        return files
+
+    # ── while it runs ──────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def _hear_inbox(self) -> None:
+        """Commands from other processes; each is acknowledged by an event before its file goes."""
+        inbox = Inbox(self.project.state.inbox, self._clock)
+        async for batch in inbox.arrivals():
+            for name, command in batch:
+                if isinstance(command, BadCommand):
+                    self.runner.tell(ev.Noted(text=command.reason, level="warning", hint=command.hint))
+                else:
+                    await self.runner.send(command)
+                inbox.done(name)
+
+    async def _watch_files(self) -> None:
+        """An edit of plan.md or config.toml is taken up between tasks, and announced."""
+        from watchfiles import awatch
+
+        paths = [path for path in (self.sprint.plan_path, self.project.repo.config) if path.exists()]
+        async for _changes in awatch(*paths, debounce=400, step=100, recursive=False):
+            self._reread()
+
+    def _reread(self) -> None:
+        try:
+            self._take_up_plan(read_plan(self.sprint.plan_path))
+            config = self.project.config()
+        except (PlanRefused, ConfigRefused) as refused:
+            said = str(refused).splitlines()[0]
+            self.runner.tell(ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again"))
+            return
+        if config_hash(config) != self._config_hash:
+            self._config_hash = config_hash(config)
+            said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
+            self.runner.tell(ev.PolicyChanged(policy=self._policy(config), summary=said))
+        self.runner.tell()
+
+
+def _elsewhere(journal: Journal, stream: str, now: float, utc_offset: float) -> tuple[float, tuple[float, ...]]:
+    """What the repository's other sprints spent today, and when they called agents within the hour."""
+    day = int((now + utc_offset) // 86400)
+    spent, calls = 0.0, []
+    for other in journal.streams():
+        if other == stream:
+            continue
+        state = load_state(journal, other)
+        spent += state.usage_by_day.get(str(day), 0.0)
+        calls += [call for call in state.recent_calls if now - 3600 < call <= now]
+    return spent, tuple(sorted(calls))

@@ -1,0 +1,105 @@
+"""Keeps the views current: an observer of the journal. Written when something worth reading changed, made again at start."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine import views
+from engine.core import events as ev
+from engine.core.state import State, Status
+from engine.plans.contract import PlanRefused
+from engine.plans.registry import mark_plan, mark_task
+from engine.plans.sprints import SprintFolder
+from engine.project import Project
+
+_WORTH_READING = (
+    ev.SprintCreated,
+    ev.RunStarted,
+    ev.RunEnded,
+    ev.TaskStarted,
+    ev.TaskEnded,
+    ev.Decided,
+    ev.PlanChanged,
+    ev.AutoChanged,
+    ev.GateOpened,
+    ev.GateAnswered,
+)
+_MARKS = {
+    Status.PENDING: "open",
+    Status.RUNNING: "in_progress",
+    Status.COMPLETE: "done",
+    Status.SKIPPED: "skipped",
+    Status.BLOCKED: "blocked",
+    Status.HALTED: "blocked",
+    Status.BUDGET_EXHAUSTED: "blocked",
+}
+_INIT = """#!/bin/sh
+# Started by devteam at the start of a session, in the sprint's sandbox, before the checks.
+# Put here what your project needs to be worked on: a dev server, fixtures, generated code.
+exit 0
+"""
+
+
+class Views:
+    """The files of DESIGN §6 for one sprint. A file that cannot be written is tried again; the engine never stops for it."""
+
+    def __init__(self, project: Project, sprint: SprintFolder) -> None:
+        self._project = project
+        self._sprint = sprint
+        self._marked: dict[str, str] = {}
+        self.problem = ""
+
+    def __call__(self, envelopes: Sequence[ev.Envelope], state: State) -> None:
+        if any(isinstance(envelope.event, _WORTH_READING) for envelope in envelopes):
+            self.flush(state)
+        for envelope in envelopes:
+            if isinstance(envelope.event, ev.TaskEnded):
+                self._learn(state, envelope.event.task)
+
+    def flush(self, state: State) -> None:
+        repo, sprint = self._project.repo, self._sprint
+        pages = {
+            repo.progress: views.progress(state),
+            repo.features: views.features(state),
+            sprint.loop_state_path: views.loop_state(state),
+            sprint.tracking_path: views.tracking(state),
+            sprint.context_path: views.context(state),
+        }
+        if state.outcome:
+            pages[sprint.report_path] = views.closing_report(state)
+        try:
+            for path, text in pages.items():
+                views.write_atomically(path, text)
+            if not repo.init_script.exists():
+                views.write_atomically(repo.init_script, _INIT)
+            self._mark_plan(state)
+            self.problem = ""
+        except (OSError, PlanRefused) as error:
+            self.problem = str(error)
+
+    def _mark_plan(self, state: State) -> None:
+        path = self._sprint.plan_path
+        for task in state.tasks.values():
+            mark = _MARKS[task.status]
+            if self._marked.get(task.id, "open" if not self._marked else "") != mark:
+                mark_task(path, task.id, mark)
+                self._marked[task.id] = mark
+        done, total = state.progress()
+        word = "COMPLETE" if total and done == total else "IN_PROGRESS"
+        if self._marked.get("") != word:
+            mark_plan(path, word)
+            self._marked[""] = word
+
+    def _learn(self, state: State, name: str) -> None:
+        """A task that did not go straight leaves what it taught."""
+        task = state.tasks.get(name)
+        if task is None or task.iteration < 2:
+            return
+        folder = self._sprint.learnings
+        number = len([path for path in folder.glob("[0-9]*.md") if name not in path.name]) + 1
+        existing = next(iter(folder.glob(f"*-task-{name}.md")), None)
+        path = existing or folder / f"{number:03d}-task-{name}.md"
+        try:
+            views.write_atomically(path, views.learning(task))
+        except OSError as error:
+            self.problem = str(error)
