@@ -58,9 +58,7 @@ def open_project(start: Path, env: Mapping[str, str], home: Path) -> Project:
 def stored_state(project: Project, sprint: SprintFolder) -> State:
     """The sprint's state as the journal has it; one that never ran is made from its plan."""
     try:
-        with Journal.open(
-            project.repo.db, clock=lambda: 0.0, backup_dir=project.backups, read_only=True
-        ) as journal:
+        with Journal.open(project.repo.db, clock=lambda: 0.0, backup_dir=project.backups, read_only=True) as journal:
             state = load_state(journal, sprint.id)
     except JournalMissing:
         state = State()

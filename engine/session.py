@@ -269,9 +269,7 @@ class Session:
         runner = self.runner
         if not state.sprint:
             topic = topic_of(plan, self.sprint)
-            runner.append(
-                ev.SprintCreated(sprint=self.sprint.id, plan=plan, branch=self.sprint.branch, topic=topic)
-            )
+            runner.append(ev.SprintCreated(sprint=self.sprint.id, plan=plan, branch=self.sprint.branch, topic=topic))
         else:
             self._take_up_plan(plan)
         if journal.recovery is not None:

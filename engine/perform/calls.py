@@ -73,7 +73,7 @@ class Calls:
         call = self._brief(effect, state)
         logs = self._state_dir / "logs"
         briefing.write_file(logs, f"{effect.id}.prompt.md", self._redactor.text(call.prompt))
-        with (logs / f"{effect.id}.jsonl").open("ab") as log:
+        with (logs / f"{effect.id}.jsonl").open("ab", buffering=0) as log:
 
             def emit(output: Output) -> None:
                 said = self._heard(effect, output)

@@ -1,0 +1,55 @@
+"""What can go wrong between a user and the engine, as one kind of error: what happened, what to type, the exit code."""
+
+from __future__ import annotations
+
+
+class UserError(Exception):
+    """Words for the user. Exit code 4 is bad input or an untrusted repository, 3 waits for a human, 1 is a failure."""
+
+    def __init__(self, message: str, hint: str = "", code: int = 4) -> None:
+        super().__init__(message)
+        self.hint = hint
+        self.code = code
+
+
+_BAD_INPUT = {
+    "PlanRefused",
+    "ConfigRefused",
+    "SprintNotFound",
+    "NoRepository",
+    "ScenarioError",
+    "DemoRefused",
+    "Refused",
+    "SandboxUnavailableError",
+    "Unsafe",
+    "UnknownAgentError",
+}
+_FAILURES = {"WorkspaceError", "GitError", "PerformError"}
+
+
+def as_user_error(error: BaseException) -> UserError | None:
+    """The user's form of an error of any room; None for one that is a bug. By name: no room is imported for it."""
+    if isinstance(error, UserError):
+        return error
+    names = {kind.__name__ for kind in type(error).__mro__}
+    hint = str(getattr(error, "hint", ""))
+    if "Untrusted" in names:
+        return _untrusted(error)
+    if "EngineRunning" in names:
+        return UserError(str(error), hint, code=4)
+    if names & _BAD_INPUT:
+        return UserError(str(error), hint, code=4)
+    if "JournalError" in names or names & _FAILURES:
+        return UserError(str(error), hint, code=1)
+    if isinstance(error, PermissionError | FileNotFoundError | IsADirectoryError | NotADirectoryError):
+        return UserError(f"{error.filename}: {error.strerror}", "check the path and its permissions", code=4)
+    if isinstance(error, OSError) and error.strerror:
+        return UserError(f"{error.filename or 'system'}: {error.strerror}", "", code=1)
+    return None
+
+
+def _untrusted(error: BaseException) -> UserError:
+    commands = getattr(error, "commands", ())
+    listed = "\n".join(f"    {where}: {line}" for where, line in commands)
+    hint = f"if you trust them: devteam trust   (headless: --trust {getattr(error, 'hash', '')})"
+    return UserError(f"{error}. They would be run on this machine:\n{listed}", hint, code=4)
