@@ -71,7 +71,7 @@ class Journal(Reader):
         except (apsw.Error, OSError) as error:
             raise translate(error, path) from error
         journal._connection, journal._head = opened.connection, opened.head
-        journal._mark, journal.recovery = opened.mark, opened.recovery
+        journal._mark, journal.recovery, journal._verified = opened.mark, opened.recovery, True
         return journal
 
     @property
