@@ -87,7 +87,7 @@ class AcpStream(Reader):
                 self.costs.append(_cost(update))
                 self._watch_budget()
                 return [Output(kind=OutputKind.USAGE, text=shown(f"{count(update.get('used'))} tokens in context"))]
-            case kind if kind in _QUIET:
+            case str(kind) if kind in _QUIET:
                 return []
             case _:
                 return self.raw(update)
