@@ -26,7 +26,9 @@ MakeCall = Callable[..., AgentCall]
 def spawner(tmp_path: Path) -> ProcessSpawner:
     home = tmp_path / "user-home"
     home.mkdir()
-    return ProcessSpawner("none", f"test-{os.getpid()}-{time.time_ns()}", time.monotonic, home=home, scratch=tmp_path / "s")
+    return ProcessSpawner(
+        "none", f"test-{os.getpid()}-{time.time_ns()}", time.monotonic, home=home, scratch=tmp_path / "s"
+    )
 
 
 @pytest.fixture
@@ -61,7 +63,9 @@ def fake_programs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     made: dict[str, str] = {}
     for name in ("claude", "codex", "gemini", "acp", "command"):
         program = folder / name
-        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -S "{FAKES / f"fake_{name}.py"}" "$@"\n', encoding="utf-8")
+        program.write_text(
+            f'#!/bin/sh\nexec "{sys.executable}" -S "{FAKES / f"fake_{name}.py"}" "$@"\n', encoding="utf-8"
+        )
         program.chmod(0o755)
         made[name] = str(program)
     return made

@@ -208,7 +208,9 @@ async def test_a_broken_answer_is_corrected_once(stand: Stand) -> None:
 
 
 async def test_an_answer_that_stays_broken_is_no_result(stand: Stand) -> None:
-    call = stand.make_call("DO: json-never", role=Role.REVIEWER, schema={**SCHEMA, "properties": {"DO: json-never": {}}})
+    call = stand.make_call(
+        "DO: json-never", role=Role.REVIEWER, schema={**SCHEMA, "properties": {"DO: json-never": {}}}
+    )
     result = await stand.run(call)
     assert (result.kind, result.structured) == (ResultKind.NO_RESULT, None)
     assert "schema" in result.error
@@ -246,7 +248,9 @@ async def test_a_missing_program_is_said(spawner: ProcessSpawner, make_call: Mak
     assert "devteam agents" in result.hint
 
 
-async def test_secrets_do_not_reach_the_raw_log(fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall) -> None:
+async def test_secrets_do_not_reach_the_raw_log(
+    fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
     echo = AgentConfig(argv=("/bin/sh", "-c", 'echo "key is $CODEX_API_KEY"'))
     result = await adapter("leaky", echo, clock=lambda: NOW).call(make_call(), spawner, lambda output: None)
     assert b"dummy-key-0123" not in Path(result.log).read_bytes()

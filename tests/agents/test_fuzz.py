@@ -123,7 +123,7 @@ def truly_ended(agent: str, stdout: bytes) -> bool:
         if not isinstance(line, dict):
             continue
         match agent, line.get("type"):
-            case ("claude" | "qwen"), "result":
+            case (("claude" | "qwen"), "result"):
                 ends.append(line.get("is_error") is False and line.get("subtype") == "success")
             case "codex", "turn.completed":
                 ends.append(True)
@@ -135,7 +135,11 @@ def truly_ended(agent: str, stdout: bytes) -> bool:
                 part = line.get("part")
                 ends += [True] if isinstance(part, dict) and str(part.get("reason")) == "stop" else []
                 error = line.get("error")
-                wrong = error.get("data", {}).get("message") if isinstance(error, dict) and isinstance(error.get("data"), dict) else None
+                wrong = (
+                    error.get("data", {}).get("message")
+                    if isinstance(error, dict) and isinstance(error.get("data"), dict)
+                    else None
+                )
                 ends += [False] if wrong else []
             case "acp", _:
                 answer = line.get("result")
@@ -190,7 +194,9 @@ def test_a_thousand_mutations(name: str) -> None:
         pytest.param(b"{" * 100_000, id="open braces"),
         pytest.param(b'{"type":' + b"[" * 100_000, id="open brackets"),
         pytest.param(b'{"type":"result","x":' + b'{"a":' * 900 + b"1" + b"}" * 901, id="deep but closed"),
-        pytest.param(b'{"type":"result","is_error":false,"subtype":"success","total_cost_usd":' + b"9" * 9000 + b"}", id="digits"),
+        pytest.param(
+            b'{"type":"result","is_error":false,"subtype":"success","total_cost_usd":' + b"9" * 9000 + b"}", id="digits"
+        ),
         pytest.param(b'{"type":"result","is_error":false,"subtype":"success","result":"\\ud800"}', id="lone surrogate"),
         pytest.param(b"\xff" * 5_000_000, id="5 MB of no UTF-8"),
         pytest.param(b"\x00\x1b]0;x\x07", id="control characters"),

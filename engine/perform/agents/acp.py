@@ -35,6 +35,7 @@ COMMANDS = {
 _FULL = ("bypassPermissions", "agent-full-access", "full-access", "yolo", "build")
 _EDIT = ("acceptEdits", "workspace-write", "agent", "auto", "autoEdit", "auto-edit", "build")
 _READ = ("read-only", "plan", "default")
+_POSTSCRIPT = 0.5
 _GOODBYE = 5.0
 """Seconds an agent has to answer a cancel before it is ended."""
 
@@ -123,6 +124,7 @@ class _Wire:
     def __init__(self, talk: Conversation, stream: AcpStream, log: headless.RawLog, emit: headless.Emit) -> None:
         self._talk, self._stream, self._log, self._emit = talk, stream, log, emit
         self._incoming = self._lines()
+        self.accounted = asyncio.Event()
         self.stopped = asyncio.Event()
         """The reader wants the call ended: a cap is passed."""
 
@@ -148,6 +150,8 @@ class _Wire:
                 self._emit(output)
             if self._stream.stop:
                 self.stopped.set()
+            if self._stream.costs:
+                self.accounted.set()
             message = decode(line)
             # Updates are read already. What is no JSON-RPC would end the library's loop.
             if message is None or message.get("method") == "session/update":
@@ -254,6 +258,9 @@ class _Session:
             await asyncio.wait({answer, cap}, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 answer.result()
+                # Some agents tell the turn's cost just after its end.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self.wire.accounted.wait(), _POSTSCRIPT)
                 return "exited"
             await self._cancel()
             await asyncio.wait({answer}, timeout=_GOODBYE)

@@ -163,6 +163,7 @@ class AcpStream(Reader):
             said=said,
             tokens=tokens if tokens.total() else None,
             cost_usd=self._spent(),
+            priced=False,  # some agents count only the last step of a turn
         )
 
     def _judge(self, finished: Finished) -> ResultKind:

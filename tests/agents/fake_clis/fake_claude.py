@@ -16,8 +16,18 @@ FAILS = {
     "billing": (400, "billing_error", "Credit balance is too low", {}),
     "context": (400, "invalid_request", "Prompt is too long", {"terminal_reason": "prompt_too_long"}),
     "model": (404, "model_not_found", "There's an issue with the selected model (x).", {}),
-    "network": (None, "server_error", "API Error: Connection dropped (ECONNRESET).", {"api_error": "connection_failed"}),
-    "limit": (429, "rate_limit", "You've hit your 5-hour limit · resets 4am (UTC)", {"api_error": "usage_limit_reached"}),
+    "network": (
+        None,
+        "server_error",
+        "API Error: Connection dropped (ECONNRESET).",
+        {"api_error": "connection_failed"},
+    ),
+    "limit": (
+        429,
+        "rate_limit",
+        "You've hit your 5-hour limit · resets 4am (UTC)",
+        {"api_error": "usage_limit_reached"},
+    ),
 }
 
 

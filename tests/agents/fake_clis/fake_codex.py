@@ -79,7 +79,9 @@ class Codex:
         return self.done()
 
     def denied(self) -> int:
-        print("WARNING: proceeding, even though we could not create PATH aliases: Refusing", file=sys.stderr, flush=True)
+        print(
+            "WARNING: proceeding, even though we could not create PATH aliases: Refusing", file=sys.stderr, flush=True
+        )
         self.text("All done.")
         return self.done()
 

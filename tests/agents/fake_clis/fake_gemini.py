@@ -15,7 +15,12 @@ FAILS = {
     "limit": (173, "[API Error: You have exhausted your daily quota on this model.]", "TerminalQuotaError", 429),
     "overloaded": (247, "[API Error: overloaded]", "RetryableQuotaError", 503),
     "auth": (145, '[API Error: {"error":{"code":401,"message":"bad","status":"UNAUTHENTICATED"}}]', "_ApiError", 401),
-    "billing": (1, '[API Error: {"error":{"code":402,"message":"pay","status":"FAILED_PRECONDITION"}}]', "_ApiError", 402),
+    "billing": (
+        1,
+        '[API Error: {"error":{"code":402,"message":"pay","status":"FAILED_PRECONDITION"}}]',
+        "_ApiError",
+        402,
+    ),
     "context": (
         144,
         '[API Error: {"error":{"code":400,"message":"The input token count (2) exceeds the maximum number of tokens '
