@@ -76,4 +76,21 @@ def render(role: Role, fields: Fields | None = None, **named: Any) -> str:
     if role is Role.COUNCILLOR:
         values["duty"] = SEATS[values["seat"]]
     text = _environment().get_template(f"{role.value}.md.j2").render(values)
-    return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+    return _tidy(text)
+
+
+def _tidy(text: str) -> str:
+    """At most one empty line in a row, but nothing inside a fence is touched."""
+    out: list[str] = []
+    closing = ""
+    for row in text.strip().split("\n"):
+        if closing:
+            closing = "" if row == closing else closing
+        elif re.fullmatch(r"`{3,}", row):
+            closing = row
+        elif not row.strip():
+            if out and out[-1]:
+                out.append("")
+            continue
+        out.append(row)
+    return "\n".join(out) + "\n"

@@ -149,11 +149,10 @@ class _Handler(BaseHTTPRequestHandler):
         name, path = (found[1], found[2]) if found else ("", self.path.partition("?")[0])
         if path.endswith(("/count_tokens", ":countTokens")):
             return self._json({"input_tokens": 10, "totalTokens": 10})
-        for pattern, dialect in _ROUTES:
-            if route := pattern.search(path):
-                break
-        else:
+        routes = [(found, dialect) for pattern, dialect in _ROUTES if (found := pattern.search(path))]
+        if not routes:
             return self._json({})
+        route, dialect = routes[0]
         streaming = bool(body.get("stream"))
         if dialect == "gemini":
             body["model"], streaming = route[1], bool(route[2])

@@ -99,7 +99,13 @@ def responses(turn: Turn) -> Iterator[Event]:
     for name, given in turn.tools:
         if isinstance(given, str):
             items.append(
-                {"type": "custom_tool_call", "id": fresh("ctc_"), "call_id": fresh("call_"), "name": name, "input": given}
+                {
+                    "type": "custom_tool_call",
+                    "id": fresh("ctc_"),
+                    "call_id": fresh("call_"),
+                    "name": name,
+                    "input": given,
+                }
             )
         else:
             items.append(
@@ -212,4 +218,6 @@ def error_body(dialect: str, status: int, kind: str, message: str, extra: dict[s
         case "gemini":
             return {"error": {"code": status, "message": message, "status": kind, "details": extra.get("details", [])}}
         case _:
-            return {"error": {"message": message, "type": kind, "code": extra.get("code", kind), "param": None, **extra}}
+            return {
+                "error": {"message": message, "type": kind, "code": extra.get("code", kind), "param": None, **extra}
+            }

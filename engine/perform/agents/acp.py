@@ -11,8 +11,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from engine.core.model import AgentResult
 from engine.perform.agents import headless, launch
@@ -20,7 +19,7 @@ from engine.perform.agents.acp_stream import AcpStream, model_option, offered
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock
 from engine.perform.agents.wire import Object, at, decode, mapping, text
-from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
+from engine.perform.contract import AgentCall, Conversation, Finished, Output, ProcessSpec, Spawner
 
 if TYPE_CHECKING:
     from acp.connection import Connection
@@ -36,24 +35,9 @@ COMMANDS = {
 _FULL = ("bypassPermissions", "agent-full-access", "full-access", "yolo", "build")
 _EDIT = ("acceptEdits", "workspace-write", "agent", "auto", "autoEdit", "auto-edit", "build")
 _READ = ("read-only", "plan", "default")
+_POSTSCRIPT = 0.5
 _GOODBYE = 5.0
 """Seconds an agent has to answer a cancel before it is ended."""
-
-
-class Conversation(Protocol):
-    """The spawner's open process (engine/perform/process.py)."""
-
-    async def read(self) -> bytes:
-        """The next chunk of stdout; b"" at its end."""
-        ...
-
-    async def write(self, data: bytes) -> None: ...
-
-    async def stop(self) -> Finished: ...
-
-
-class Conversing(Protocol):
-    def converse(self, spec: ProcessSpec) -> AbstractAsyncContextManager[Conversation]: ...
 
 
 class Acp:
@@ -83,14 +67,23 @@ class Acp:
         stream = AcpStream(call, self.clock, agent=self.name, fenced=where.fenced)
         headless.keep_prompt(call)
         log = headless.RawLog(call.log, spec.env)
+        errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), spec.env)
+
+        def complain(line: bytes) -> None:
+            errors.write(line)
+            stream.feed_error(line)
+
         try:
-            async with cast(Conversing, spawner).converse(spec) as talk:
+            async with spawner.converse(spec, complain) as talk:
                 wire = _Wire(talk, stream, log, emit)
                 async with _connected(wire, stream) as connection:
                     reason = await _within(call.timeout, _Session(self, call, where, connection, stream, wire).run())
                 finished = await talk.stop()
         finally:
             log.close()
+            errors.close()
+        if not reason and finished.reason == "cancelled":
+            reason = "exited"  # its stream had ended; we were only quicker than its exit
         if reason:
             finished = Finished(reason=reason, exit_code=finished.exit_code, seconds=finished.seconds)
         return stream.finish(finished), stream.lost_session
@@ -131,6 +124,7 @@ class _Wire:
     def __init__(self, talk: Conversation, stream: AcpStream, log: headless.RawLog, emit: headless.Emit) -> None:
         self._talk, self._stream, self._log, self._emit = talk, stream, log, emit
         self._incoming = self._lines()
+        self.accounted = asyncio.Event()
         self.stopped = asyncio.Event()
         """The reader wants the call ended: a cap is passed."""
 
@@ -156,6 +150,8 @@ class _Wire:
                 self._emit(output)
             if self._stream.stop:
                 self.stopped.set()
+            if self._stream.costs:
+                self.accounted.set()
             message = decode(line)
             # Updates are read already. What is no JSON-RPC would end the library's loop.
             if message is None or message.get("method") == "session/update":
@@ -262,6 +258,9 @@ class _Session:
             await asyncio.wait({answer, cap}, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 answer.result()
+                # Some agents tell the turn's cost just after its end.
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self.wire.accounted.wait(), _POSTSCRIPT)
                 return "exited"
             await self._cancel()
             await asyncio.wait({answer}, timeout=_GOODBYE)

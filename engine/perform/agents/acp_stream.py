@@ -87,7 +87,7 @@ class AcpStream(Reader):
                 self.costs.append(_cost(update))
                 self._watch_budget()
                 return [Output(kind=OutputKind.USAGE, text=shown(f"{count(update.get('used'))} tokens in context"))]
-            case kind if kind in _QUIET:
+            case str(kind) if kind in _QUIET:
                 return []
             case _:
                 return self.raw(update)
@@ -163,6 +163,7 @@ class AcpStream(Reader):
             said=said,
             tokens=tokens if tokens.total() else None,
             cost_usd=self._spent(),
+            priced=False,  # some agents count only the last step of a turn
         )
 
     def _judge(self, finished: Finished) -> ResultKind:

@@ -12,7 +12,7 @@ from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
 from engine.perform.agents.stream import WRITES, Clock, Reader
-from engine.perform.agents.wire import Object, count, epoch, mapping, money, objects, shown, status, text
+from engine.perform.agents.wire import Object, count, epoch, mapping, money, objects, seconds, shown, status, text
 from engine.perform.contract import AgentCall, Finished, Output
 
 _LEGACY_LIMIT = re.compile(r"usage limit reached\|(\d{10})")
@@ -57,13 +57,11 @@ class ClaudeStream(Reader):
             case "api_retry":
                 code, word = status(event.get("error_status")), text(event.get("error"))
                 kind = classify.by_status(code) or classify.by_word(word)
-                delay = event.get("retry_delay_ms")
-                seconds = delay / 1000 if isinstance(delay, (int, float)) and not isinstance(delay, bool) else 0.0
-                self.retry(kind, seconds if 0 <= seconds < 1e9 else 0.0)
+                self.retry(kind, seconds(event.get("retry_delay_ms")))
                 why = f"{word} {code or ''}".strip()
                 tries = f"{event.get('attempt')}/{event.get('max_retries')}"
                 return [Output(kind=OutputKind.RETRY, text=shown(f"try {tries} after {why}"))]
-            case subtype if subtype in _QUIET or text(subtype).startswith("hook_"):
+            case str(subtype) if subtype in _QUIET or subtype.startswith("hook_"):
                 words = text(event.get("content"))
                 return [Output(kind=OutputKind.TEXT, text=shown(words))] if words else []
             case _:

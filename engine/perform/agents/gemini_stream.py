@@ -19,6 +19,7 @@ from engine.perform.contract import AgentCall, Finished, Output
 
 Usage = Callable[[str], Tokens | None]
 _ATTEMPT = re.compile(r"^Attempt \d+ failed(?: with status (\d{3}))?")
+_SUGGESTED = re.compile(r"^Suggested retry after \S+ Retrying after (\d{1,9})ms")
 _STATUS = re.compile(r"^\s+(?:status|code): (\d{3}),?$")
 _NAME = re.compile(r"\b([A-Z]\w+Error): ")
 _BODY = re.compile(r"\[API Error: (\{.*\})\]", re.DOTALL)
@@ -108,7 +109,9 @@ class GeminiStream(Reader):
             self.retry(classify.by_status(code))
             super().feed_error(line)
             return [Output(kind=OutputKind.RETRY, text=shown(words.split("...")[0]))]
-        if found := _STATUS.match(words):
+        if found := _SUGGESTED.match(words):
+            self.retry(ResultKind.RATE, int(found.group(1)) / 1000)
+        elif found := _STATUS.match(words):
             self.status = status(found.group(1))
         elif found := _NAME.search(words):
             self.name = found.group(1)
@@ -128,7 +131,7 @@ class GeminiStream(Reader):
             tokens: Tokens | None = max(stats, key=Tokens.total)
         else:
             tokens = self._used()
-        nothing = failed is not None and tokens is not None and not tokens.total()
+        nothing = failed is not None and _unspent(mapping(failed.get("stats")))
         words = "".join(self.said) or "".join(self.earlier)
         return self.close(
             finished,
@@ -159,6 +162,12 @@ class GeminiStream(Reader):
         found = classify.by_status(code) or classify.by_word(self.name) or classify.by_message(said)
         found = found or classify.by_word(text(error.get("status"))) or _OWN_EXITS.get(finished.exit_code or 0)
         return found or ResultKind.CRASH
+
+
+def _unspent(stats: Object) -> bool:
+    """The program itself says that no token was used."""
+    used = (stats.get("input_tokens"), stats.get("output_tokens"))
+    return all(type(number) is int and number == 0 for number in used)
 
 
 def _tokens(stats: Object) -> Tokens:

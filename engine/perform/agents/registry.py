@@ -20,7 +20,7 @@ from engine.perform.agents.stream import Clock
 from engine.perform.contract import Adapter, ProcessSpec, Spawner
 
 _OWN = {"claude": "Claude", "codex": "Codex", "gemini": "Gemini"}
-_NAMED = {"acp": "Acp", "command": "Command", "scripted": "Scripted"}
+_NAMED = {"acp": "Acp", "command": "Command"}
 KNOWN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "claude-agent-acp", "codex-acp")
 """Agents `devteam agents` looks for without being told."""
 _VERSION_SECONDS = 10.0
@@ -50,6 +50,9 @@ def adapter(name: str, config: AgentConfig, *, clock: Clock) -> Adapter:
     if kind in _NAMED:
         made = getattr(import_module(f"engine.perform.agents.{kind}"), _NAMED[kind])
         return cast(Adapter, made(name, config, clock))
+    if kind == "scripted":
+        scripted = import_module("engine.perform.agents.scripted")
+        return cast(Adapter, scripted.ScriptedAgent(scripted.load(Path(config.program)), now=clock))
     raise UnknownAgentError(
         f"agent {name!r} has no adapter: use one of {', '.join(KNOWN)}, or give it `argv` (any command) or "
         f'`adapter = "acp"` under [agents.{name}] in .devteam/config.toml'

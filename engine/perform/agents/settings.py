@@ -11,7 +11,7 @@ class AgentConfig(Struct, frozen=True, kw_only=True):
     adapter: str = ""
     """claude, codex, gemini, acp, command or scripted; empty: the adapter of the agent's own name."""
     program: str = ""
-    """Path or name of the program, where it is not the agent's name."""
+    """Path or name of the program, where it is not the agent's name; for `scripted`, the scenario file."""
     args: tuple[str, ...] = ()
     """Arguments added to every call."""
     env: dict[str, str] = {}

@@ -148,13 +148,14 @@ class Reader:
         tokens: Tokens | None = None,
         cost_usd: float | None = None,
         structured: Object | None = None,
+        priced: bool = True,
     ) -> AgentResult:
-        """The one result. A cost the program gave is taken; tokens are priced where it gave none."""
+        """The one result. A cost the program gave is taken; tokens are priced where it gave none and they are whole."""
         kind = self.denied(kind)
         denials = tuple(self.denials)
         estimate = False
         model = self.model or self.call.model
-        if tokens is not None and tokens.total() and not cost_usd:
+        if priced and tokens is not None and tokens.total() and not cost_usd:
             cost_usd, estimate = price(model, tokens), True
         error = self.explain(kind, finished, said)
         if kind is ResultKind.DENIED:

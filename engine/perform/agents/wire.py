@@ -138,6 +138,13 @@ def epoch(value: Any) -> float | None:
     return seconds if 1e9 <= seconds < 1e10 else None
 
 
+def seconds(milliseconds: Any) -> float:
+    """A span of time from milliseconds, at most a year; else 0."""
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, (int, float)):
+        return 0.0
+    return milliseconds / 1000 if 0 <= milliseconds < 3.2e10 else 0.0
+
+
 def status(value: Any) -> int:
     """An HTTP status, also when it came as text; else 0."""
     if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) == 3:

@@ -1,0 +1,257 @@
+"""One suite for every adapter: start, stream, finish, fail in each kind, resume, cancel, kill, caps, garbage."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine.core.activity import OutputKind
+from engine.core.model import AgentResult, ResultKind, Role
+from engine.perform.agents.registry import adapter
+from engine.perform.agents.settings import AgentConfig
+from engine.perform.contract import Adapter, AgentCall, Output
+from engine.perform.process import ProcessSpawner
+from tests.agents.conftest import NOW, MakeCall
+from tests.agents.fake_clis.behaviour import FAILURES, RESET
+
+FIELDS = {
+    "text": "part.text",
+    "tool": "tool.name",
+    "path": "tool.path",
+    "session": "sid",
+    "cost": "cost",
+    "input_tokens": "usage.in",
+    "output_tokens": "usage.out",
+    "error": "error.message",
+    "status": "error.status",
+    "done": "kind=end",
+}
+AGENTS = ("claude", "codex", "gemini", "acp", "command")
+SCHEMA = {
+    "type": "object",
+    "properties": {"verdict": {"type": "string"}, "n": {"type": "integer"}},
+    "required": ["verdict", "n"],
+    "additionalProperties": False,
+}
+
+
+@dataclass
+class Stand:
+    """One adapter, set up."""
+
+    name: str
+    adapter: Adapter
+    spawner: ProcessSpawner
+    make_call: MakeCall
+    outputs: list[Output]
+
+    async def run(self, call: AgentCall) -> AgentResult:
+        return await self.adapter.call(call, self.spawner, self.outputs.append)
+
+    def kinds(self) -> set[OutputKind]:
+        return {output.kind for output in self.outputs}
+
+
+def configured(name: str, programs: dict[str, str]) -> AgentConfig:
+    match name:
+        case "acp":
+            return AgentConfig(adapter="acp", argv=(programs["acp"],))
+        case "command":
+            return AgentConfig(
+                argv=(programs["command"],), resume=("--session", "{session}"), output="jsonl", fields=FIELDS
+            )
+        case _:
+            return AgentConfig(program=programs[name])
+
+
+@pytest.fixture(params=AGENTS)
+def stand(
+    request: pytest.FixtureRequest, fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> Stand:
+    name = request.param
+    made = adapter(name, configured(name, fake_programs), clock=lambda: NOW)
+    return Stand(name=name, adapter=made, spawner=spawner, make_call=make_call, outputs=[])
+
+
+async def test_a_task_is_done(stand: Stand, tmp_path: Path) -> None:
+    result = await stand.run(stand.make_call())
+    assert (result.kind, result.error) == (ResultKind.OK, "")
+    assert (tmp_path / "clone" / "made.txt").read_text() == "made by an agent\n"
+    assert not (tmp_path / "checkout" / "made.txt").exists()
+    assert (result.claim, result.claim_text) == ("complete", "")
+    assert result.session
+    assert "Made it." in result.text
+    assert OutputKind.TEXT in stand.kinds()
+    assert stand.kinds() & {OutputKind.FILE_CHANGE, OutputKind.TOOL_CALL}
+    if stand.name not in ("codex", "gemini"):  # their model m1 has no price
+        assert result.cost_usd
+        assert result.cost_usd > 0
+    log = Path(result.log)
+    assert log.stat().st_mode & 0o777 == 0o600
+    assert log.read_bytes().count(b"\n") >= 3
+    assert "DO: ok" in log.with_name(log.name + ".prompt.md").read_text()
+
+
+@pytest.mark.parametrize("kind", FAILURES)
+async def test_every_failure_has_its_kind(stand: Stand, kind: str) -> None:
+    result = await stand.run(stand.make_call(f"DO: {kind}"))
+    expected = ResultKind.RATE if (stand.name, kind) == ("command", "limit") else ResultKind(kind)
+    assert result.kind is expected, result.error
+    assert result.error
+    if kind in ("auth", "billing", "model"):
+        assert result.hint
+    if kind == "limit" and stand.name in ("claude", "codex"):
+        assert result.reset_at == pytest.approx(RESET, abs=60)
+
+
+async def test_blocked_is_heard(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: blocked"))
+    assert (result.kind, result.claim, result.claim_text) == (ResultKind.OK, "blocked", "no database to talk to")
+
+
+async def test_a_session_is_resumed(stand: Stand) -> None:
+    first = await stand.run(stand.make_call())
+    second = await stand.run(stand.make_call("DO: resume", session=first.session))
+    assert second.kind is ResultKind.OK
+    assert second.session == first.session
+    assert "OLD WORDS" not in second.text
+    if stand.name == "claude":  # the total of the session is 0.003 by then: only this run's share counts
+        assert second.cost_usd == pytest.approx(0.001)
+    if stand.name == "codex":  # cumulative 400/80 after two runs of two requests
+        assert (second.tokens.input, second.tokens.output) == (200, 40)
+
+
+async def test_a_lost_session_is_begun_afresh(stand: Stand) -> None:
+    if stand.name == "command":
+        pytest.skip("a template has no way to say that a session is gone")
+    result = await stand.run(stand.make_call(session="gone"))
+    assert result.kind is ResultKind.OK
+    assert result.session not in ("", "gone")
+    assert any("gone" in o.text for o in stand.outputs if o.kind is OutputKind.RETRY)
+
+
+async def test_idle_ends_the_call(stand: Stand) -> None:
+    began = time.monotonic()
+    result = await stand.run(stand.make_call("DO: hang", idle_timeout=1.0))
+    assert result.kind is ResultKind.TIMEOUT
+    assert result.cost_usd is None
+    assert time.monotonic() - began < 15
+
+
+async def test_time_ends_the_call(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: hang", timeout=1.5))
+    assert result.kind is ResultKind.TIMEOUT
+
+
+async def test_turns_are_capped(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: loop", max_turns=3))
+    assert result.kind is ResultKind.TURNS
+    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 15
+
+
+async def test_money_is_capped(stand: Stand) -> None:
+    if stand.name == "command":
+        pytest.skip("a template names a cost, but only at the end")
+    model = {"codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}.get(stand.name, "m1")
+    cap = {"codex": 0.005, "gemini": 0.3}.get(stand.name, 0.035)
+    result = await stand.run(stand.make_call("DO: loop", model=model, max_usd=cap))
+    assert result.kind is ResultKind.BUDGET, result.error
+    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 15
+
+
+@pytest.mark.parametrize("what", ["crash", "noresult"])
+async def test_no_end_is_no_success(stand: Stand, what: str) -> None:
+    result = await stand.run(stand.make_call(f"DO: {what}"))
+    assert result.kind in (ResultKind.CRASH, ResultKind.NO_RESULT)
+    assert result.cost_usd is None
+    assert result.text == "" or stand.name == "command"
+
+
+async def test_garbage_is_shown_and_survived(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: garbage"))
+    assert result.kind is ResultKind.OK
+    assert OutputKind.RAW in stand.kinds()
+    assert max(len(output.text) for output in stand.outputs) < 5_000
+
+
+async def test_a_double_end_counts_once(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: twice"))
+    assert result.kind is ResultKind.OK
+    assert result.tokens.total() in (0, 120)
+
+
+async def test_prose_is_never_searched_for_limits(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: prose"))
+    assert (result.kind, result.reset_at) == (ResultKind.OK, None)
+
+
+async def test_a_structured_answer_is_kept(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: json-good", role=Role.REVIEWER, schema=SCHEMA))
+    assert (result.kind, result.structured) == (ResultKind.OK, {"verdict": "pass", "n": 3})
+
+
+async def test_a_broken_answer_is_corrected_once(stand: Stand) -> None:
+    plain = await stand.run(stand.make_call("DO: json-good", role=Role.REVIEWER, schema=SCHEMA))
+    result = await stand.run(stand.make_call("DO: json-broken", role=Role.REVIEWER, schema=SCHEMA))
+    assert (result.kind, result.structured) == (ResultKind.OK, {"verdict": "pass", "n": 3})
+    assert OutputKind.RETRY in stand.kinds()
+    if plain.cost_usd:
+        assert result.cost_usd == pytest.approx(2 * plain.cost_usd)
+    prompts = Path(result.log + ".prompt.md").read_text()
+    assert "answer.n is missing" in prompts or "answer.verdict must be of type string" in prompts
+
+
+async def test_an_answer_that_stays_broken_is_no_result(stand: Stand) -> None:
+    call = stand.make_call(
+        "DO: json-never", role=Role.REVIEWER, schema={**SCHEMA, "properties": {"DO: json-never": {}}}
+    )
+    result = await stand.run(call)
+    assert (result.kind, result.structured) == (ResultKind.NO_RESULT, None)
+    assert "schema" in result.error
+
+
+async def test_cancel_ends_everything(stand: Stand, tmp_path: Path) -> None:
+    orphan = tmp_path / "orphan.pid"
+    call = stand.make_call("DO: orphan")
+    call = msgspec.structs.replace(call, env={**call.env, "ORPHAN_FILE": str(orphan)})
+    task = asyncio.create_task(stand.run(call))
+    for _ in range(200):
+        await asyncio.sleep(0.05)
+        if orphan.exists() and orphan.read_text():
+            break
+    pid = int(orphan.read_text())
+    assert Path(f"/proc/{pid}").exists()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not alive(pid)
+
+
+def alive(pid: int) -> bool:
+    try:
+        return os.readlink(f"/proc/{pid}/exe") != ""
+    except OSError:
+        return False
+
+
+async def test_a_missing_program_is_said(spawner: ProcessSpawner, make_call: MakeCall) -> None:
+    made = adapter("claude", AgentConfig(program="no-such-claude"), clock=lambda: NOW)
+    result = await made.call(make_call(), spawner, lambda output: None)
+    assert result.kind is ResultKind.CRASH
+    assert "no-such-claude" in result.error
+    assert "devteam agents" in result.hint
+
+
+async def test_secrets_do_not_reach_the_raw_log(
+    fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
+    echo = AgentConfig(argv=("/bin/sh", "-c", 'echo "key is $CODEX_API_KEY"'))
+    result = await adapter("leaky", echo, clock=lambda: NOW).call(make_call(), spawner, lambda output: None)
+    assert b"dummy-key-0123" not in Path(result.log).read_bytes()
+    assert b"key is" in Path(result.log).read_bytes()
