@@ -278,6 +278,11 @@ def test_secrets_are_refused_and_never_repeated(text):
     assert SECRET not in words and "hunter2" not in words
 
 
+def test_a_secret_inside_a_value_of_the_wrong_kind_is_not_repeated_either():
+    words = "\n".join(str(error) for error in refused(f'lanes = ["{SECRET}"]\n[gates]\nfix = {{x = "{SECRET}"}}'))
+    assert "lanes = …" in words and SECRET not in words
+
+
 def test_names_of_variables_and_token_paths_are_no_secrets():
     parse(
         "[agents.a]\nadapter='command'\nargv=['x']\nlogin_env=['ANTHROPIC_API_KEY']\nfields={input_tokens='a.b'}", "c"
