@@ -1,18 +1,28 @@
 """One pass of `decide`: what it collects, and whether an agent may be called now.
 
 Backoff, usage limits, the breaker, permits per hour and the budget are asked here, in this order, for every call.
+A run's end is only noted here: what other lanes can still do comes first.
 """
 
 from __future__ import annotations
 
 from engine.core import breaker, budget
-from engine.core.effects import AnyEffect, CallAgent, Finish, Wait
+from engine.core.effects import AnyEffect, CallAgent, Wait
 from engine.core.events import AnyEvent, TaskEnded
-from engine.core.model import Decision, Role, Rung
+from engine.core.model import Decision, Role, Rung, Struct
 from engine.core.state import Breaker, State, TaskState
 
 HOUR = 3600.0
 READ_ONLY = frozenset(set(Role) - {Role.IMPLEMENTER})
+
+
+class Hindrance(Struct, frozen=True, kw_only=True):
+    """Why an agent cannot be called now. until 0: when a call under way has ended; for_good: no wait is worth it."""
+
+    reason: str
+    until: float = 0.0
+    dependency: str = ""
+    for_good: bool = False
 
 
 class Turn:
@@ -22,6 +32,7 @@ class Turn:
         self.state = state
         self.events: list[AnyEvent] = []
         self.effects: list[AnyEffect] = []
+        self.ending: tuple[str, str] | None = None
         self._reserved = 0.0
         self._permits = 0
         self._named = 0
@@ -34,8 +45,8 @@ class Turn:
         self.effects.append(effect)
 
     def finish(self, outcome: str, reason: str) -> None:
-        if not self.state.inflight and not any(isinstance(effect, Finish) for effect in self.effects):
-            self.do(Finish(id=self.name("sprint", "finish"), outcome=outcome, reason=reason))
+        """The run is to end so, once nothing else can be done."""
+        self.ending = self.ending or (outcome, reason)
 
     def name(self, owner: str, verb: str) -> str:
         """An effect's id: its number in the sprint, whose it is, what it does."""
@@ -70,8 +81,8 @@ class Turn:
         rung = self._rung(task, role)
         if not self._admitted(task, rung):
             return False
-        if reason := budget.refusal(state, rung.reserve_usd, self._reserved):
-            if not state.reserved_usd() and not self._reserved and not gate:
+        if reason := budget.refusal(state, rung.reserve_usd, self._reserved, self._permits):
+            if not state.calls_in_flight() and not self._permits:
                 said = f"{reason}; {rung.name} reserves ${rung.reserve_usd:.2f} a call"
                 action = "raise [budget] in .devteam/config.toml, then: devteam retry " + task.id
                 self.say(TaskEnded(task=task.id, decision=Decision.BUDGET_EXHAUSTED, reason=said, action=action))
@@ -80,7 +91,7 @@ class Turn:
         self._permits += 1
         timeouts = state.policy.timeouts
         seconds = timeouts.review if role in (Role.REVIEWER, Role.SCOPE_JUDGE) else timeouts.implementation
-        resumes = role is Role.IMPLEMENTER and task.session_rung == task.rung
+        resumes = role is Role.IMPLEMENTER and rung.name == state.rung_name(task.session_rung)
         self.do(
             CallAgent(
                 id=self.name(task.id, role.value),
@@ -118,33 +129,47 @@ class Turn:
                     return others[-1]
         return rung
 
+    def refusal(self, task: TaskState, role: Role) -> str:
+        """Why this role cannot be called at once, in words; empty if it can."""
+        rung = self._rung(task, role)
+        if hindrance := self._hindrance(rung):
+            return hindrance.reason
+        return budget.refusal(self.state, rung.reserve_usd, self._reserved, self._permits)
+
     def _admitted(self, task: TaskState, rung: Rung) -> bool:
+        hindrance = self._hindrance(rung)
+        if hindrance is None:
+            return True
+        if hindrance.for_good:
+            self.finish("limit", hindrance.reason)
+        elif hindrance.until:
+            self._wait(task, hindrance.until, hindrance.reason, hindrance.dependency)
+        return False
+
+    def _hindrance(self, rung: Rung) -> Hindrance | None:
         state, policy = self.state, self.state.policy
         now, agent = state.now, rung.agent
         limited = state.limits.get(agent, 0.0)
+        if limited - now > policy.limits.max_wait_seconds:
+            hours = (limited - now) / HOUR
+            said = f"{agent} is limited for {hours:.1f} h more, longer than limits.max_wait_seconds"
+            return Hindrance(reason=said, for_good=True)
         if limited > now:
-            if limited - now > policy.limits.max_wait_seconds:
-                hours = (limited - now) / HOUR
-                self.finish("limit", f"{agent} is limited for {hours:.1f} h more, longer than limits.max_wait_seconds")
-            else:
-                self._wait(task, limited, f"{agent} usage limit", agent)
-            return False
+            return Hindrance(reason=f"{agent} usage limit", until=limited, dependency=agent)
         known = state.breakers.get(agent, Breaker())
-        match breaker.standing(known, now, policy.breaker):
-            case "open":
-                until = known.opened_at + policy.breaker.reset_seconds
-                self._wait(task, until, f"{agent} failed {known.failures} times in a row: breaker open", agent)
-                return False
-            case "half-open" if self._calling(agent):
-                return False
-            case _:
-                pass
-        recent = [call for call in state.recent_calls if call > now - HOUR]
-        if policy.limits.calls_per_hour and len(recent) + self._permits >= policy.limits.calls_per_hour:
-            oldest = recent[0] if recent else now
-            self._wait(task, oldest + HOUR, f"{policy.limits.calls_per_hour} calls an hour are used up", "calls")
-            return False
-        return True
+        standing = breaker.standing(known, now, policy.breaker)
+        if standing == "open":
+            until = known.opened_at + policy.breaker.reset_seconds
+            said = f"{agent} failed {known.failures} times in a row: breaker open"
+            return Hindrance(reason=said, until=until, dependency=agent)
+        if standing == "half-open" and self._calling(agent):
+            return Hindrance(reason=f"one call shows whether {agent} is back")
+        allowed = policy.limits.calls_per_hour
+        recent = [call for call in state.recent_calls if call + HOUR > now]
+        if allowed and len(recent) + self._permits >= allowed:
+            oldest = recent[max(0, len(recent) - allowed)] if recent else now
+            return Hindrance(reason=f"{allowed} calls an hour are used up", until=oldest + HOUR, dependency="calls")
+        return None
 
     def _calling(self, agent: str) -> bool:
         calls = [*self.state.calls_in_flight(), *(effect for effect in self.effects if isinstance(effect, CallAgent))]

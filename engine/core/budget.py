@@ -13,21 +13,26 @@ _REFUSED_AT_THE_DOOR = frozenset({ResultKind.LIMIT, ResultKind.AUTH, ResultKind.
 def charge(result: AgentResult, reserve_usd: float) -> float:
     """What a call counts for: the agent's figure if it is a sane number, else the reservation."""
     cost = result.cost_usd
-    if isinstance(cost, bool) or cost is None or not math.isfinite(cost) or cost < 0:
-        if result.kind in _REFUSED_AT_THE_DOOR and result.tokens.total() == 0:
-            return 0.0
-        return reserve_usd
-    return cost
+    if cost is not None and believable(cost):
+        return cost
+    if result.kind in _REFUSED_AT_THE_DOOR and result.tokens.total() == 0:
+        return 0.0
+    return reserve_usd
+
+
+def believable(amount: float | None) -> bool:
+    """A figure an agent may have meant. NaN and infinity become null in JSON: they must count as missing at once."""
+    return amount is not None and not isinstance(amount, bool) and math.isfinite(amount) and amount >= 0
 
 
 def sane(amount: float, fallback: float) -> float:
-    return amount if math.isfinite(amount) and amount >= 0 else fallback
+    return amount if believable(amount) else fallback
 
 
 def left_share(state: State) -> float:
     """The smaller share left of the session's and the day's money, 0–1, reservations counted as spent."""
     reserved = state.reserved_usd()
-    shares = [1 - (spent + reserved) / limit for spent, limit in _purses(state) if limit > 0]
+    shares = [(limit - spent - reserved) / limit for spent, limit in _purses(state) if limit > 0]
     return max(0.0, min(shares, default=1.0))
 
 
@@ -35,22 +40,22 @@ def low(state: State) -> bool:
     return left_share(state) * 100 < state.policy.budget.low_percent
 
 
-def exceeded(state: State) -> str:
+def exceeded(state: State, also_calls: int = 0) -> str:
     """Why nothing more may be spent, in words; empty while there is room."""
     budget = state.policy.budget
     for name, (spent, limit) in zip(("session", "day"), _purses(state), strict=True):
         if limit > 0 and spent >= limit:
             return f"the {name} budget of ${limit:.2f} is spent (${spent:.2f})"
-    if budget.max_calls and state.calls >= budget.max_calls:
+    if budget.max_calls and state.calls + also_calls >= budget.max_calls:
         return f"the sprint's {budget.max_calls} agent calls are used up"
     if budget.max_seconds and elapsed(state) >= budget.max_seconds:
         return f"the sprint's {budget.max_seconds:.0f} s of wall time are used up"
     return ""
 
 
-def refusal(state: State, reserve_usd: float, also_reserved: float) -> str:
-    """Why one more call may not be made now; empty if it may."""
-    if reason := exceeded(state):
+def refusal(state: State, reserve_usd: float, also_reserved: float, also_calls: int = 0) -> str:
+    """Why one more call may not be made now; empty if it may. `also_…`: what this turn has promised already."""
+    if reason := exceeded(state, also_calls):
         return reason
     held = state.reserved_usd() + also_reserved + reserve_usd
     for name, (spent, limit) in zip(("session", "day"), _purses(state), strict=True):

@@ -40,6 +40,8 @@ def task_end(task: TaskState) -> TaskEnded:
 def close(turn: Turn) -> list[AnyEffect]:
     """Nothing is under way and nothing can start: the final checks, landing, then the end of the run."""
     state = turn.state
+    if turn.ending is not None:
+        return [finish(state, *turn.ending)]
     if parked := [gate for gate in state.open_gates() if not state.tasks[gate.task].ended]:
         if state.attended and state.waits:
             return []
@@ -73,6 +75,8 @@ def outcome_of(state: State) -> tuple[str, str]:
     """How a sprint whose tasks have all ended went."""
     by = {status: [task.id for task in state.tasks.values() if task.status is status] for status in Status}
     done, total = state.progress()
+    if not total:
+        return "failed", "the plan has no task"
     skipped = f", {len(by[Status.SKIPPED])} skipped" if by[Status.SKIPPED] else ""
     if state.final is not None and state.final is not Verdict.PASS:
         return "failed", f"the final checks on the sprint branch: {state.final_reason}"

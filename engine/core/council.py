@@ -14,7 +14,7 @@ SEATS = ("root-cause-analyst", "code-archaeologist", "pattern-matcher", "systems
 def sit(turn: Turn, task: TaskState) -> None:
     """Ask the seats that have not spoken; then the synthesis."""
     busy = turn.state.task_in_flight(task.id)
-    if any(isinstance(effect, Wait) for effect in busy):
+    if any(isinstance(effect, Wait) for effect in busy) or not turn.rested(task):
         return
     asked = {effect.seat for effect in busy if isinstance(effect, CallAgent)}
     waiting = [seat for seat in SEATS if seat not in task.seats and seat not in asked]

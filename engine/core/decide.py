@@ -15,7 +15,6 @@ from engine.core.admission import Turn
 from engine.core.complexity import assess, start_rung
 from engine.core.effects import (
     AnyEffect,
-    CallAgent,
     CheckScope,
     Commit,
     CreateBaseline,
@@ -25,6 +24,7 @@ from engine.core.effects import (
     Rollback,
     RunChecks,
     SaveCheckpoint,
+    Wait,
 )
 from engine.core.judgement import judge
 from engine.core.model import Decision, Role, Struct
@@ -43,9 +43,9 @@ def decide(state: State) -> Decisions:
     if not state.running:
         return Decisions()
     if state.stopping:
-        return _only(() if state.inflight else (closing.stopped(state),))
+        return _only(() if state.working() else (closing.stopped(state),))
     if reason := budget.exceeded(state):
-        return _only(() if state.inflight else (closing.finish(state, "limit", reason),))
+        return _only(() if state.working() else (closing.finish(state, "limit", reason),))
     turn = Turn(state)
     _remarks(turn)
     if not state.paused and _opened(turn):
@@ -57,7 +57,7 @@ def decide(state: State) -> Decisions:
         _keep_house(turn)
     if turn.events:
         return Decisions(events=tuple(turn.events))
-    if not turn.effects and not state.inflight and not state.paused:
+    if not turn.effects and not state.held() and not state.paused:
         turn.effects.extend(closing.close(turn))
     return Decisions(effects=tuple(turn.effects))
 
@@ -113,15 +113,14 @@ def _advance(turn: Turn, task: TaskState) -> None:
     """The next step of one task."""
     state = turn.state
     busy = state.task_in_flight(task.id)
-    if task.step is Step.COUNCIL and not task.skip_asked:
+    if task.skip_asked and not task.commit:
+        if all(isinstance(effect, Wait) for effect in busy):
+            turn.say(ev.TaskEnded(task=task.id, decision=Decision.SKIPPED, reason="skipped by you"))
+        return
+    if task.step is Step.COUNCIL:
         council.sit(turn, task)
         return
-    if busy:
-        return
-    if task.skip_asked:
-        turn.say(ev.TaskEnded(task=task.id, decision=Decision.SKIPPED, reason="skipped by you"))
-        return
-    if not turn.rested(task):
+    if busy or not turn.rested(task):
         return
     match task.step:
         case Step.NEXT:
@@ -222,6 +221,8 @@ def _gate(turn: Turn, task: TaskState) -> None:
             turn.say(gates.open_task(state, task, turn.gate_name()))
         case Step.TASK_GATE:
             turn.say(gates.pass_task(state, task))
+        case _ if named := gates.name_blocker(task):
+            turn.say(named)
         case _ if state.attended:
             turn.say(gates.open_blocked(state, task, turn.gate_name()))
         case _ if task.mend:
@@ -248,12 +249,13 @@ def _remarks(turn: Turn) -> None:
     for gate in state.open_gates():
         pending = next((question for question, answer in gate.questions if not answer), "")
         task = state.tasks.get(gate.task)
-        if pending and task is not None and not _answering(state, gate.id):
+        if not pending or task is None or any(call.gate == gate.id for call in state.calls_in_flight()):
+            continue
+        # A question must never hold up the task, so it is answered now or not at all.
+        if reason := turn.refusal(task, Role.ANSWERER):
+            turn.say(ev.GateReplied(gate=gate.id, id="", answer=f"(no answer now: {reason})"))
+        else:
             turn.call(task, Role.ANSWERER, gate=gate.id, question=pending)
-
-
-def _answering(state: State, gate: str) -> bool:
-    return any(isinstance(effect, CallAgent) and effect.gate == gate for effect in state.inflight.values())
 
 
 def _keep_house(turn: Turn) -> None:

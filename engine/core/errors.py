@@ -61,6 +61,11 @@ BREAKER_KINDS = frozenset(
 )
 """Endings that speak against the dependency itself."""
 
+SAYS_NOTHING = frozenset(
+    {ResultKind.CANCELLED, ResultKind.LIMIT, ResultKind.AUTH, ResultKind.BILLING, ResultKind.MODEL}
+)
+"""Endings that say nothing of the dependency's health: they neither open nor close its breaker."""
+
 
 def backoff(policy: RetryPolicy, tries: int, key: str) -> float:
     """Seconds before the next try. The jitter comes from the key: same history, same wait."""

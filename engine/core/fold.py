@@ -10,14 +10,18 @@ from engine.core import events as ev
 from engine.core import fold_agents, fold_tasks
 from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, Land, SaveCheckpoint
 from engine.core.errors import backoff
-from engine.core.model import Plan
+from engine.core.model import Plan, ResultKind, Role, Verdict
 from engine.core.policy import Policy
-from engine.core.state import Baseline, Checkpoint, GateState, State, Status, Step, TaskState
+from engine.core.state import Baseline, Checkpoint, GateState, State, Status, TaskState
 from engine.core.verdict import of_checks
 
 HOUR = 3600.0
 KEPT_GATES = 40
 KEPT_NOTES = 20
+KEPT_CALLS = 1000
+"""Call times kept for the permits, or as many as there are permits."""
+TICKED = "ticked in the plan"
+ALL_GREEN = "all_tests_passing"
 
 
 def fold(envelopes: Iterable[ev.Envelope], state: State | None = None) -> State:
@@ -30,23 +34,23 @@ def fold(envelopes: Iterable[ev.Envelope], state: State | None = None) -> State:
 
 def apply(state: State, envelope: ev.Envelope) -> State:
     """State after one event."""
+    last = state.now
     state = _tick(state, envelope)
     event = envelope.event
     match event:
         case ev.SprintCreated():
             return _created(state, event)
         case ev.RunStarted():
-            return _run_started(state, event, envelope.at)
+            return _run_started(state, event, envelope.at, last)
         case ev.RunEnded():
             return replace(
-                state,
+                _abandoned(state),
                 running=False,
                 run="",
                 active_seconds=state.active_seconds + max(0.0, state.now - state.run_started_at),
                 outcome=event.outcome,
                 outcome_reason=event.reason,
                 stopping="",
-                inflight={},
             )
         case ev.Paused():
             return replace(state, paused=True)
@@ -69,6 +73,8 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.EffectInterrupted():
             return _effect_interrupted(state, event)
         case ev.AgentFinished():
+            if event.role is Role.ANSWERER and event.result.kind is not ResultKind.OK:
+                state = _unanswered(state, event.id, event.result.error or event.result.kind.value)
             return fold_agents.finished(_landed(state, event.id), event)
         case ev.WorkspaceReady() if not event.task:
             return replace(
@@ -119,7 +125,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.GateAsked():
             return _with_gate(state, event.gate, lambda gate: (*gate.questions, (event.question, "")))
         case ev.GateReplied():
-            return _with_gate(_landed(state, event.id), event.gate, lambda gate: _answered(gate, event.answer))
+            return _replied(_landed(state, event.id), event.gate, event.answer)
         case ev.LandRequested():
             return replace(state, land_due=True)
         case ev.AutoChanged():
@@ -141,7 +147,8 @@ def _tick(state: State, envelope: ev.Envelope) -> State:
     now = max(state.now, envelope.at)
     day = int((now + state.utc_offset) // 86400)
     if day != state.day:
-        return replace(state, seq=envelope.seq, now=now, day=day, day_spent_usd=0.0)
+        warned = tuple(scope for scope in state.warned if scope != "day")
+        return replace(state, seq=envelope.seq, now=now, day=day, day_spent_usd=0.0, warned=warned)
     return replace(state, seq=envelope.seq, now=now)
 
 
@@ -158,17 +165,22 @@ def _created(state: State, event: ev.SprintCreated) -> State:
 
 
 def _tasks_of(plan: Plan, known: dict[str, TaskState]) -> dict[str, TaskState]:
-    """The plan's tasks; running and ended ones keep what they are."""
+    """The plan's tasks; running and complete ones keep what they are, the other ended ones may be ticked by hand."""
     tasks: dict[str, TaskState] = {}
     for index, phase in enumerate(plan.phases):
         for spec in phase.tasks:
             old = known.get(spec.id)
             if old is not None and old.status is not Status.PENDING:
-                tasks[spec.id] = replace(old, phase=index)
+                taken = replace(old, phase=index)
+                if old.ended and old.status is not Status.COMPLETE:
+                    taken = replace(taken, spec=spec)
+                    if spec.done:
+                        taken = replace(taken, status=Status.COMPLETE, decision=None, reason=TICKED, action="")
+                tasks[spec.id] = taken
                 continue
             task = replace(old, spec=spec, phase=index) if old is not None else TaskState(spec=spec, phase=index)
             if spec.done:
-                task = replace(task, status=Status.COMPLETE, reason="ticked in the plan")
+                task = replace(task, status=Status.COMPLETE, reason=TICKED)
             elif spec.skipped:
                 task = replace(task, status=Status.SKIPPED, reason="skipped in the plan")
             tasks[spec.id] = task
@@ -182,18 +194,21 @@ def _plan_changed(state: State, plan: Plan) -> State:
     return replace(state, plan=plan, tasks=_tasks_of(plan, state.tasks), final=None)
 
 
-def _run_started(state: State, event: ev.RunStarted, at: float) -> State:
+def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> State:
     """A new run. Times from a clock that ran ahead are pulled back, so that no wait is ever longer than its limit."""
     policy = _with_override(event.policy, event.max_iterations)
-    tasks = {name: _taken_up(task, at) for name, task in state.tasks.items()}
+    if state.running:
+        # The run before was killed: its wall time counts up to the last thing it recorded.
+        state = replace(state, active_seconds=state.active_seconds + max(0.0, last - state.run_started_at))
+    state = fold_tasks.taken_up(state, at)
     breakers = {
         name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
     }
     day = int((at + event.utc_offset) // 86400)
-    own_today = state.day_spent_usd if day == state.day else 0.0
-    recent = sorted(call for call in (*state.recent_calls, *event.recent_calls) if at - HOUR < call <= at)
-    wanted = [name for name in ("sprint_start",) if not state.baselines and name in policy.checkpoints.baselines]
-    wanted += [name for name in ("session_start",) if name in policy.checkpoints.baselines]
+    others = [call for call in event.recent_calls if call not in state.recent_calls]
+    recent = sorted(call for call in (*state.recent_calls, *others) if at - HOUR < call <= at)
+    wanted = ["session_start"] if state.baselines else ["sprint_start", "session_start"]
+    wanted = [name for name in wanted if name in policy.checkpoints.baselines and name not in state.milestones]
     return replace(
         state,
         now=at,
@@ -206,9 +221,9 @@ def _run_started(state: State, event: ev.RunStarted, at: float) -> State:
         sandbox=event.sandbox,
         utc_offset=event.utc_offset,
         day=day,
-        day_spent_usd=max(event.day_spent_usd + own_today, own_today),
+        day_spent_usd=max(0.0, event.day_spent_usd) + state.usage_by_day.get(str(day), 0.0),
         recent_calls=tuple(recent),
-        tasks=tasks,
+        warned=state.warned if policy.budget == state.policy.budget else (),
         breakers=breakers,
         outcome="",
         outcome_reason="",
@@ -219,7 +234,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float) -> State:
         sprint_not_before=0.0,
         sprint_error="",
         final=None,
-        milestones=tuple(wanted),
+        milestones=(*state.milestones, *wanted),
         checkpoint_at=at,
     )
 
@@ -228,18 +243,15 @@ def _with_override(policy: Policy, max_iterations: int) -> Policy:
     return replace(policy, max_iterations=max_iterations) if max_iterations > 0 else policy
 
 
-def _taken_up(task: TaskState, at: float) -> TaskState:
-    task = replace(task, not_before=min(task.not_before, at))
-    if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend and not task.gate:
-        return replace(task, step=task.again or Step.PREPARE, again=None, blocker="", action="", mend=False)
-    return task
-
-
 def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
     if event.purpose == "baseline":
         return replace(state, baseline_run=state.run, baseline=event.results, sprint_tries=0)
     verdict, reason = of_checks(event.results, event.findings)
-    return replace(state, final=verdict, final_reason=reason, sprint_tries=0)
+    milestones = state.milestones
+    marked = any(made.milestone == ALL_GREEN and made.commit == state.head for made in state.baselines)
+    if verdict is Verdict.PASS and ALL_GREEN in state.policy.checkpoints.baselines and not marked:
+        milestones = (*milestones, ALL_GREEN)
+    return replace(state, final=verdict, final_reason=reason, sprint_tries=0, milestones=milestones)
 
 
 # ── effects ────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -248,8 +260,9 @@ def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
 def _effect_started(state: State, effect: AnyEffect) -> State:
     state = replace(state, inflight={**state.inflight, effect.id: effect}, effect_count=state.effect_count + 1)
     if isinstance(effect, CallAgent):
-        recent = (*(call for call in state.recent_calls if call > state.now - HOUR), state.now)
-        state = replace(state, calls=state.calls + 1, recent_calls=recent)
+        kept = max(KEPT_CALLS, state.policy.limits.calls_per_hour)
+        recent = [call for call in state.recent_calls if call + HOUR > state.now][1 - kept :]
+        state = replace(state, calls=state.calls + 1, recent_calls=(*recent, state.now))
     if isinstance(effect, Land):
         state = replace(state, land_run=state.run)
     return state
@@ -270,6 +283,8 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
         state = fold_agents.charge_lost(state, effect)
     said = f"{event.message} — {event.hint}" if event.hint else event.message
     match effect:
+        case CallAgent(role=Role.ANSWERER):
+            return _replied(state, effect.gate, f"(no answer: {said})")
         case SaveCheckpoint():
             return replace(state, checkpoint_due="", checkpoint_at=state.now, notes=_note(state, said))
         case CreateBaseline():
@@ -288,6 +303,13 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
             )
         case _:
             return fold_tasks.effect_failed(state, effect, event, said)
+
+
+def _abandoned(state: State) -> State:
+    """What a run left under way when it ended is over: charged as reserved, and done again by the next."""
+    for effect_id in state.inflight:
+        state = _effect_interrupted(state, ev.EffectInterrupted(id=effect_id))
+    return state
 
 
 def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
@@ -343,6 +365,16 @@ def _with_gate(state: State, gate_id: str, talk: Callable[[GateState], tuple[tup
     if gate is None:
         return state
     return replace(state, gates={**state.gates, gate_id: replace(gate, questions=talk(gate))})
+
+
+def _replied(state: State, gate_id: str, answer: str) -> State:
+    return _with_gate(state, gate_id, lambda gate: _answered(gate, answer))
+
+
+def _unanswered(state: State, effect_id: str, reason: str) -> State:
+    """A question is asked once: an agent that cannot answer it has said so."""
+    effect = state.inflight.get(effect_id)
+    return _replied(state, effect.gate, f"(no answer: {reason})") if isinstance(effect, CallAgent) else state
 
 
 def _answered(gate: GateState, answer: str) -> tuple[tuple[str, str], ...]:

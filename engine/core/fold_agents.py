@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 from msgspec.structs import replace
 
 from engine.core import breaker, budget
 from engine.core.effects import CallAgent
-from engine.core.errors import BREAKER_KINDS, RESPONSES, Response, backoff
+from engine.core.errors import BREAKER_KINDS, RESPONSES, SAYS_NOTHING, Response, backoff
 from engine.core.events import AgentFinished
-from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Tokens
+from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Rung, Tokens
 from engine.core.state import Breaker, State, Step, TaskState, Usage
 
 UNKNOWN_RESET = 900.0
@@ -34,7 +36,7 @@ def finished(state: State, event: AgentFinished) -> State:
         case Role.REVIEWER:
             task = _reviewer(state, task, event)
         case Role.COUNCILLOR:
-            task = _councillor(task, event)
+            task = _councillor(state, task, event)
         case Role.SYNTHESIST:
             task = _synthesist(state, task, event)
         case _:
@@ -58,7 +60,7 @@ def charge_lost(state: State, effect: CallAgent) -> State:
 def _account(state: State, event: AgentFinished) -> State:
     result = event.result
     amount = budget.sane(event.charged_usd, event.reserved_usd)
-    estimated = result.cost_is_estimate or result.cost_usd is None
+    estimated = result.cost_is_estimate or not budget.believable(result.cost_usd)
     state = _spend(state, amount, event.role, event.rung.name, result.tokens, result.kind is ResultKind.OK, estimated)
     name = event.rung.agent
     limits = state.limits
@@ -67,7 +69,7 @@ def _account(state: State, event: AgentFinished) -> State:
     elif name in limits and result.kind is ResultKind.OK:
         limits = {agent: until for agent, until in limits.items() if agent != name}
     known = state.breakers.get(name, Breaker())
-    if result.kind is ResultKind.CANCELLED or result.kind is ResultKind.LIMIT:
+    if result.kind in SAYS_NOTHING:
         return replace(state, limits=limits)
     after = breaker.after(known, result.kind in BREAKER_KINDS, state.now, state.policy.breaker, result.error)
     return replace(state, limits=limits, breakers={**state.breakers, name: after})
@@ -101,7 +103,7 @@ def _spend(state: State, amount: float, role: Role, rung: str, tokens: Tokens, s
 
 
 def _reset(result: AgentResult, now: float) -> float:
-    if result.reset_at is None:
+    if result.reset_at is None or not math.isfinite(result.reset_at):
         return now + UNKNOWN_RESET
     return max(result.reset_at, now + 1.0)
 
@@ -119,12 +121,13 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
                 task,
                 step=Step.SCOPE,
                 session=result.session,
-                session_rung=task.rung,
+                session_rung=_index(state, event.rung),
                 claim=result.claim,
                 claim_text=result.claim_text,
                 summary=result.text,
                 tries=0,
                 long=False,
+                limit_waits=0,
             )
         case Response.WAIT:
             return _limit_wait(task, words)
@@ -174,28 +177,43 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     return replace(task, tries=0, failures=failures, step=Step.DECIDE, error=said)
 
 
-def _councillor(task: TaskState, event: AgentFinished) -> TaskState:
-    match RESPONSES[event.result.kind]:
-        case Response.GOOD | Response.AGAIN:
+def _councillor(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    """A diagnosis follows as a fact of its own; a seat that gives none twice stays empty."""
+    words = _words(event.rung.agent, event.result)
+    response = RESPONSES[event.result.kind]
+    match response:
+        case Response.AGAIN:
             return task
         case Response.WAIT:
-            return _limit_wait(task, _words(event.rung.agent, event.result), Step.COUNCIL)
+            return _limit_wait(task, words, Step.COUNCIL)
+        case Response.MEND:
+            return _mend(task, words, event.result.hint, Step.COUNCIL)
         case _:
             tries = task.seat_tries.get(event.seat, 0) + 1
-            task = replace(task, seat_tries={**task.seat_tries, event.seat: tries})
+            wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
+            task = replace(
+                task,
+                seat_tries={**task.seat_tries, event.seat: tries},
+                not_before=max(task.not_before, state.now + wait),
+            )
             return replace(task, seats={**task.seats, event.seat: ""}) if tries >= 2 else task
 
 
 def _synthesist(state: State, task: TaskState, event: AgentFinished) -> TaskState:
-    match RESPONSES[event.result.kind]:
+    words = _words(event.rung.agent, event.result)
+    response = RESPONSES[event.result.kind]
+    match response:
         case Response.AGAIN:
             return task
         case Response.WAIT:
-            return _limit_wait(task, _words(event.rung.agent, event.result), Step.COUNCIL)
+            return _limit_wait(task, words, Step.COUNCIL)
+        case Response.MEND:
+            return _mend(task, words, event.result.hint, Step.COUNCIL)
         case _:
             tries = task.tries + 1
+            wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
             if tries < state.policy.retry.attempts:
-                return replace(task, tries=tries)
+                return replace(task, tries=tries, not_before=state.now + wait)
             return replace(task, tries=0, diagnosis=_unsynthesised(task), council="done", step=Step.NEXT)
 
 
@@ -213,6 +231,11 @@ def _limit_wait(task: TaskState, words: str, step: Step = Step.PREPARE) -> TaskS
 
 def _mend(task: TaskState, words: str, hint: str, again: Step) -> TaskState:
     return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=hint, mend=True, again=again, tries=0)
+
+
+def _index(state: State, rung: Rung) -> int:
+    """Where the ladder has the rung that was called, which during a fall-over is not the task's own."""
+    return next((index for index, own in enumerate(state.policy.ladder.rungs) if own.name == rung.name), -1)
 
 
 def _words(agent: str, result: AgentResult) -> str:

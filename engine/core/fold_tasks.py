@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent
 from engine.core.errors import backoff
+from engine.core.gates import ASKING, approves
 from engine.core.model import Decision, Health, Role, Verdict
 from engine.core.records import record_of
 from engine.core.state import (
@@ -21,6 +22,10 @@ from engine.core.state import (
     TaskState,
 )
 from engine.core.verdict import counts, of_checks
+
+KEPT_COMMENTS = 20
+WITHDRAWN = "withdrawn"
+"""The choice of a gate that nobody answered and that asks nothing any more."""
 
 
 def apply(state: State, event: ev.Fact) -> State:
@@ -44,7 +49,7 @@ def apply(state: State, event: ev.Fact) -> State:
         case ev.ChecksFinished():
             return _with(state, _checked(state, task, event))
         case ev.ReviewFinished():
-            return _with(state, replace(task, review=event.review, step=Step.DECIDE, tries=0, long=False))
+            return _with(state, _reviewed(task, event))
         case ev.DiagnosisGiven():
             return _with(state, replace(task, seats={**task.seats, event.seat: event.text}))
         case ev.CouncilFinished():
@@ -53,9 +58,9 @@ def apply(state: State, event: ev.Fact) -> State:
                 state, replace(task, diagnosis=event.diagnosis, council="done", step=Step.NEXT, tries=0, session="")
             )
         case ev.Committed():
-            return _with(state, replace(task, commit=event.commit, step=Step.END, tries=0))
+            return _with(state, _committed(task, event))
         case ev.BaseMoved():
-            return _with(state, _base_moved(task, event))
+            return _with(state, _base_moved(state, task, event))
         case ev.RolledBack():
             return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0))
         case ev.Decided():
@@ -67,10 +72,10 @@ def apply(state: State, event: ev.Fact) -> State:
             return _ended(state, task, event)
         case ev.GateOpened():
             return _with(state, replace(task, gate=event.gate))
-        case ev.GatePassed():
+        case ev.GatePassed(kind="task") if task.step is Step.TASK_GATE:
             return _with(state, replace(task, step=Step.COMMIT))
         case ev.Steered():
-            return _with(state, replace(task, comments=(*task.comments, event.text)[-20:]))
+            return _with(state, replace(task, comments=(*task.comments, event.text)[-KEPT_COMMENTS:]))
         case ev.SkipRequested():
             return _with(state, replace(task, skip_asked=True))
         case ev.RetryRequested():
@@ -101,12 +106,28 @@ def effect_interrupted(state: State, effect: AnyEffect) -> State:
     return _with(state, replace(task, step=Step.PREPARE))
 
 
+def taken_up(state: State, at: float) -> State:
+    """A new run: no backoff outlives the clock, and what a human had to mend outside the task is tried again."""
+    gates, tasks = dict(state.gates), dict(state.tasks)
+    for name, task in state.tasks.items():
+        if task.not_before > at:
+            tasks[name] = task = replace(task, not_before=at)
+        if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend:
+            if task.gate in gates:
+                gates[task.gate] = replace(gates[task.gate], choice=WITHDRAWN)
+            step = task.again or Step.PREPARE
+            tasks[name] = replace(task, step=step, again=None, blocker="", action="", mend=False, gate="")
+    return replace(state, gates=gates, tasks=tasks)
+
+
 def gate_answered(state: State, gate: GateState) -> State:
     task = state.tasks.get(gate.task)
     if task is None or task.gate != gate.id:
         return state
-    comments = (*task.comments, gate.text)[-20:] if gate.text.strip() else task.comments
+    comments = (*task.comments, gate.text)[-KEPT_COMMENTS:] if gate.text.strip() else task.comments
     task = replace(task, gate="", comments=comments)
+    if approves(gate.kind, gate.choice) and gate.tree != task.tree:
+        return _with(state, task)  # Void: the step stands, so the question is put again for the tree there is now.
     match gate.kind, gate.choice:
         case "fix", "skip":
             task = replace(task, step=Step.TASK_GATE, overridden=True)
@@ -125,12 +146,9 @@ def gate_answered(state: State, gate: GateState) -> State:
             task = replace(
                 task, step=Step.END, blocker="", decision=Decision.SKIPPED, reason=f"skipped by {gate.by or 'you'}"
             )
-        case "blocked", "blocked":
-            task = replace(task, step=Step.END, decision=Decision.BLOCKED)
-        case "blocked", "stop":
-            task = replace(task, step=Step.BLOCKED_GATE)
         case _:
-            task = replace(task, step=Step.BLOCKED_GATE)
+            # Stopped, or withdrawn because nobody attends any more: the step stands, and the next turn sees to it.
+            pass
     return _with(state, task)
 
 
@@ -211,18 +229,51 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
         findings=(*task.findings, *event.findings),
         evidence=event.evidence,
         tries=0,
-        scope_verdict=task.scope_verdict,
     )
+    if event.tree != task.tree:
+        return replace(task, step=Step.DECIDE, error="the checks judged another tree than the task's")
     passed = of_checks(task.checks, task.findings)[0] is Verdict.PASS
     return replace(task, step=Step.REVIEW if passed and state.policy.review else Step.DECIDE)
 
 
-def _base_moved(task: TaskState, event: ev.BaseMoved) -> TaskState:
+def _reviewed(task: TaskState, event: ev.ReviewFinished) -> TaskState:
+    """A valid review clears what its own try had counted against the reviewer."""
+    failures = {role: count for role, count in task.failures.items() if role != Role.REVIEWER.value}
+    other = event.tree != task.tree
+    error = "the review judged another tree than the task's" if other else ""
+    return replace(task, review=event.review, step=Step.DECIDE, tries=0, long=False, failures=failures, error=error)
+
+
+def _committed(task: TaskState, event: ev.Committed) -> TaskState:
+    """On the sprint branch: complete, whatever stood in the way before."""
+    reason = "you overrode the reviewer" if task.overridden else task.reason
+    return replace(
+        task,
+        commit=event.commit,
+        step=Step.END,
+        tries=0,
+        decision=Decision.COMPLETE,
+        reason=reason,
+        blocker="",
+        action="",
+    )
+
+
+def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState:
+    """Trees of the old base would undo the other lane's commit, so none of them is ever gone back to."""
+    history = tuple(replace(record, tree="") for record in task.history)
+    task = replace(task, good_tree="", history=history, checks=(), review=None, overridden=False, tries=0)
     if event.tree:
-        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, checks=(), review=None, tries=0)
+        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, findings=())
     said = f"another task changed the same places: {', '.join(event.conflicts[:3])}"
     return replace(
-        task, base="", tree="", good_tree="", session="", step=Step.NEXT, tries=0, comments=(*task.comments, said)
+        task,
+        base="",
+        tree="",
+        session="",
+        step=Step.NEXT,
+        comments=(*task.comments, said)[-KEPT_COMMENTS:],
+        granted=task.granted + (task.iteration >= _limit(state, task)),
     )
 
 
@@ -233,7 +284,7 @@ def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
     climbs = event.rung != task.rung or event.decision is Decision.COUNCIL
     failures = task.failures.get(role, 0) + 1 if failed and not climbs else 0
     better = record.total > 0 and record.passing >= max(0, task.good_passing)
-    changed = failed and task.review is not None and not task.review.approved
+    changed = failed and task.review is not None
     recoveries = dict(task.recoveries)
     if event.recovery in ("fresh", "last_good", "back_two"):
         recoveries[task.health.value] = recoveries.get(task.health.value, 0) + 1
@@ -250,7 +301,7 @@ def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
         recovery=event.recovery,
         recoveries=recoveries,
         session="" if event.recovery else task.session,
-        step=_after_decision(event, changed, bool(task.claim)),
+        step=_after_decision(event, changed, task.claim in ("blocked", "failed")),
     )
     if event.rung != task.rung:
         names = [rung.name for rung in state.policy.ladder.rungs]
@@ -279,7 +330,7 @@ def _after_decision(event: ev.Decided, changes_wanted: bool, claims_blocked: boo
         case Decision.ITERATE | Decision.ESCALATE:
             if changes_wanted:
                 return Step.FIX_GATE
-            return Step.BLOCKED_GATE if event.recovery == "human" or claims_blocked else Step.NEXT
+            return Step.BLOCKED_GATE if event.recovery in ASKING or claims_blocked else Step.NEXT
         case Decision.BLOCKED:
             return Step.BLOCKED_GATE
         case _:
@@ -287,7 +338,7 @@ def _after_decision(event: ev.Decided, changes_wanted: bool, claims_blocked: boo
 
 
 def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
-    status = STATUS_OF.get(event.decision, Status.BLOCKED)
+    status, gate = STATUS_OF.get(event.decision, Status.BLOCKED), task.gate
     task = replace(
         task,
         status=status,
@@ -300,6 +351,9 @@ def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         gate="",
         skip_asked=False,
     )
+    open_gate = state.gates.get(gate)
+    if open_gate is not None and open_gate.open:
+        state = replace(state, gates={**state.gates, gate: replace(open_gate, choice=WITHDRAWN)})
     state = _with(state, task)
     health, words = state.health, state.health_reason
     if status is Status.BLOCKED:
@@ -316,8 +370,9 @@ def _ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         due = f"phase {task.phase + 1} complete"
     elif checkpoints.on_task_complete:
         due = f"task {task.id} complete"
-    wanted = [name for name in ("feature_complete", "all_tests_passing") if name in checkpoints.baselines]
-    milestones = (*state.milestones, *(f"{name}-{task.id}" for name in wanted[:1]))
+    milestones = state.milestones
+    if "feature_complete" in checkpoints.baselines:
+        milestones = (*milestones, f"feature_complete-{task.id}")
     return _over(replace(state, checkpoint_due=due, milestones=milestones))
 
 
@@ -330,21 +385,25 @@ def _over(state: State) -> State:
 
 
 def _retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
+    """A fresh ladder and no history: what went round in circles before must not count against the new start."""
     fresh = TaskState(
         spec=task.spec,
         phase=task.phase,
-        comments=(*task.comments, event.text)[-20:] if event.text.strip() else task.comments,
+        comments=(*task.comments, event.text)[-KEPT_COMMENTS:] if event.text.strip() else task.comments,
         iteration=task.iteration,
         granted=task.iteration,
-        history=task.history,
         feedback=task.feedback,
         calls=task.calls,
         spent_usd=task.spent_usd,
     )
     tasks = {**state.tasks, task.id: fresh}
-    for name, other in tasks.items():
-        if other.status is Status.BLOCKED and not other.started_at and task.id in other.spec.depends_on:
-            tasks[name] = replace(other, status=Status.PENDING, step=Step.NEXT, decision=None, reason="", action="")
+    opened = [task.id]
+    while opened:
+        dependency = opened.pop()
+        for name, other in tasks.items():
+            if other.status is Status.BLOCKED and not other.started_at and dependency in other.spec.depends_on:
+                tasks[name] = replace(other, status=Status.PENDING, step=Step.NEXT, decision=None, reason="", action="")
+                opened.append(name)
     return replace(state, tasks=tasks, final=None, outcome="", outcome_reason="")
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.core.events import GateOpened, GatePassed
-from engine.core.model import Decision, Issue
+from engine.core.events import GateOpened, GatePassed, HealthChanged
+from engine.core.model import Decision, Health, Issue
 from engine.core.state import GateState, State, TaskState
 
 CHOICES = {
@@ -20,6 +20,8 @@ SHORT = {
     "r": "retry",
     "t": "stop",
 }
+ASKING = ("human", "back_two")
+"""Recoveries that put a question."""
 NEEDS_TEXT = frozenset({"ask", "comment"})
 
 
@@ -38,9 +40,14 @@ def problem(gate: GateState, task: TaskState | None, choice: str, text: str, tre
         return f"'{choice}' needs words: devteam answer {gate.id} {choice} \"…\""
     if tree and tree != gate.tree:
         return f"gate {gate.id} asks about another tree than the one you saw; look again"
-    if task is not None and gate.tree and task.tree != gate.tree and choice in ("yes", "auto"):
+    if task is not None and approves(gate.kind, choice) and task.tree != gate.tree:
         return f"the tree changed since gate {gate.id} opened; the approval is void"
     return ""
+
+
+def approves(kind: str, choice: str) -> bool:
+    """The answer lets the tree through: approved as done, or the reviewer overridden."""
+    return choice in ("yes", "auto") if kind == "task" else kind == "fix" and choice == "skip"
 
 
 def fix_gate_needed(state: State, task: TaskState) -> bool:
@@ -55,7 +62,7 @@ def forced(state: State, task: TaskState) -> bool:
 
 
 def unattended_answer(gate: GateState) -> str:
-    """What happens to a gate left open when nobody attends any more: the ladder decides, or it stays blocked."""
+    """What happens to a gate left open when nobody attends any more: yes, or ("blocked") it is withdrawn."""
     return {"fix": "yes", "task": "yes"}.get(gate.kind, "blocked")
 
 
@@ -80,7 +87,8 @@ def open_fix(state: State, task: TaskState, name: str) -> GateOpened:
 def open_task(state: State, task: TaskState, name: str) -> GateOpened:
     """The evidence is complete: approve the tree, or ask for more."""
     title = f"Task {task.id}: {task.spec.title} — approved"
-    phase = state.plan.phases[task.phase].title if state.plan is not None else ""
+    phases = state.plan.phases if state.plan is not None else ()
+    phase = phases[task.phase].title if 0 <= task.phase < len(phases) else ""
     lines = [f"Phase: {task.phase + 1} — {phase}", task.review.summary if task.review is not None else "", task.reason]
     return _opened(name, task, "task", title, [line for line in lines if line], False)
 
@@ -90,13 +98,27 @@ def pass_task(state: State, task: TaskState) -> GatePassed:
     return GatePassed(task=task.id, kind="task", by="auto" if state.attended else "unattended", tree=task.tree)
 
 
+def blocker(task: TaskState) -> str:
+    """What stands in the way, in words; empty where the monitor has another name for it."""
+    return task.blocker or ("" if task.recovery in ASKING else task.reason)
+
+
+def name_blocker(task: TaskState) -> HealthChanged | None:
+    """BLOCKED → name the blocker; None once that is said."""
+    words = blocker(task)
+    if not words or (task.health, task.health_reason) == (Health.BLOCKED, words):
+        return None
+    return HealthChanged(task=task.id, health=Health.BLOCKED, reason=words)
+
+
 def open_blocked(state: State, task: TaskState, name: str) -> GateOpened:
     """Something only a human can move."""
     word = "failed" if task.claim == "failed" else "blocked"
     title = f"Task {task.id}: {task.spec.title} — {word}"
     lines = [task.blocker or task.reason, task.claim_text, f"what mends it: {task.action}" if task.action else ""]
-    if task.decision in (Decision.ITERATE, Decision.ESCALATE) and task.recovery == "human":
-        lines.append(f"{task.health.value}: {task.health_reason}; the recoveries are used up")
+    if task.decision in (Decision.ITERATE, Decision.ESCALATE) and task.recovery in ASKING:
+        then = "the recoveries are used up" if task.recovery == "human" else "the next attempt goes back two"
+        lines.append(f"{task.health.value}: {task.health_reason}; {then}")
     return _opened(name, task, "blocked", title, [line for line in lines if line], False)
 
 

@@ -40,6 +40,8 @@ def obey(state: State, command: cmd.AnyCommand) -> Outcome:
         case cmd.LandNow():
             if not state.head or state.head == state.base:
                 return _no("there is nothing to land yet")
+            if state.landed == state.head:
+                return _no("everything on the sprint branch is landed already")
             return _yes("landing", ev.LandRequested(by=by))
         case cmd.SetAttended():
             return _yes(

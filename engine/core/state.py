@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from engine.core.effects import AnyEffect, CallAgent
+from engine.core.effects import AnyEffect, CallAgent, Wait
 from engine.core.model import (
     CheckResult,
     Decision,
@@ -377,9 +377,27 @@ class State(Struct, frozen=True, kw_only=True):
 
     def rung_for(self, task: TaskState, role: Role) -> int:
         """The rung a role works at: the implementer's climbs with the task, the others have their own."""
+        top = len(self.policy.ladder.rungs) - 1
         if role is Role.IMPLEMENTER:
-            return min(task.rung, len(self.policy.ladder.rungs) - 1)
-        return max(self.policy.ladder.role_rung(role), task.role_rungs.get(role.value, 0))
+            return min(task.rung, top)
+        return min(max(self.policy.ladder.role_rung(role), task.role_rungs.get(role.value, 0)), top)
+
+    def rung_name(self, rung: int) -> str:
+        """The name of a rung; empty where the ladder has none of that number."""
+        rungs = self.policy.ladder.rungs
+        return rungs[rung].name if 0 <= rung < len(rungs) else ""
+
+    def held(self) -> bool:
+        """Something under way must land before the run may end; letting time pass for an ended task must not."""
+        for effect in self.inflight.values():
+            task = self.tasks.get(effect.task)
+            if not isinstance(effect, Wait) or task is None or not task.ended:
+                return True
+        return False
+
+    def working(self) -> bool:
+        """More than a wait is under way."""
+        return any(not isinstance(effect, Wait) for effect in self.inflight.values())
 
     def progress(self) -> tuple[int, int]:
         """Completed tasks of all."""

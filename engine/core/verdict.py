@@ -17,7 +17,7 @@ def of_checks(results: Iterable[CheckResult], findings: Iterable[Finding] = ()) 
         bad = [result for result in required if result.verdict is verdict]
         if bad:
             return verdict, "; ".join(f"{result.name}: {result.reason or verdict.value}" for result in bad)
-    blocking = [finding for finding in findings if finding.severity in ("error", "critical", "human")]
+    blocking = [finding for finding in findings if finding.severity != "note"]
     if blocking:
         return Verdict.FAIL, "; ".join(finding.text for finding in blocking[:3])
     if any(result.verdict is not Verdict.PASS for result in required):
@@ -46,6 +46,8 @@ def of_task(task: TaskState, needs_review: bool) -> tuple[Verdict, str]:
     verdict, reason = of_checks(task.checks, task.findings)
     if verdict is not Verdict.PASS:
         return verdict, reason
+    if found := critical(task):
+        return Verdict.FAIL, f"security-critical: {found.text}"
     if not needs_review or task.overridden:
         return Verdict.PASS, reason
     review = task.review
