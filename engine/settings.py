@@ -1,4 +1,4 @@
-"""From the configuration to what each room needs: checks, held-out checks, agents, identity. No decision is made here."""
+"""From the configuration to what each room needs: checks, agents, identity. No decision is made here."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Agents(Struct, frozen=True, kw_only=True):
         return adapter(name, self.configs.get(name, AgentConfig()), clock=self.now)
 
     def login(self, name: str) -> Login:
-        """What this agent may see of the user's environment: its own provider's variables and login file, no other's."""
+        """What this agent may see of the user's: its own provider's variables and login file, no other's."""
         env = self.project.env
         config = self.configs.get(name)
         mounts, names = login_mounts(name, self.project.home, env, config)

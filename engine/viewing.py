@@ -1,4 +1,4 @@
-"""Keeps the views current: an observer of the journal. Written when something worth reading changed, made again at start."""
+"""Keeps the views current: an observer of the journal, which writes when something worth reading changed."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ exit 0
 
 
 class Views:
-    """The files of DESIGN §6 for one sprint. A file that cannot be written is tried again; the engine never stops for it."""
+    """The sprint's files for people. One that cannot be written is tried again; the engine never stops for it."""
 
     def __init__(self, project: Project, sprint: SprintFolder) -> None:
         self._project = project

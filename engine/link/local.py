@@ -1,4 +1,4 @@
-"""The light door: everything a command line asks of a repository without running an engine. Nothing heavy is imported."""
+"""The light door: what a command line asks of a repository without running an engine. Nothing heavy is imported."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         """A sprint's events as recorded."""
         sprint = self.sprint(hint)
         try:
-            with self._journal() as journal:
+            with self.viewer() as journal:
                 yield from journal.read(sprint.id, after=after)
         except JournalMissing:
             return
@@ -73,7 +73,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         seen = after
         while True:
             try:
-                with self._journal() as journal:
+                with self.viewer() as journal:
                     while True:
                         for envelope in journal.tail(seen):
                             seen = envelope.seq
@@ -87,7 +87,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         """Send a command; with an engine running, its answer is waited for, else the next start takes it up."""
         before = 0
         try:
-            with self._journal() as journal:
+            with self.viewer() as journal:
                 before = journal.last_seq()
         except JournalMissing:
             pass
@@ -95,7 +95,7 @@ class Desk(Struct, frozen=True, kw_only=True):
         if self.engine() is None:
             return Ack(ok=True, detail="no engine is running: it will be taken up at the next start (devteam run)")
         deadline = time.monotonic() + ACK_SECONDS
-        with self._journal() as journal:
+        with self.viewer() as journal:
             while time.monotonic() < deadline:
                 for envelope in journal.tail(before):
                     before = envelope.seq
@@ -105,7 +105,7 @@ class Desk(Struct, frozen=True, kw_only=True):
                 time.sleep(0.02)
         return Ack(ok=True, detail="sent; the engine has not answered yet (devteam log shows when it does)")
 
-    def _journal(self) -> Journal:
+    def viewer(self) -> Journal:
         clock = SystemClock()
         return Journal.open(self.project.repo.db, clock=clock.now, backup_dir=self.project.backups, read_only=True)
 

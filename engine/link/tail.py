@@ -17,7 +17,7 @@ from engine.core.effects import CallAgent, Wait
 from engine.core.events import EffectStarted, Envelope
 from engine.core.fold import apply
 from engine.core.state import State
-from engine.journal import JournalError
+from engine.journal import Journal, JournalError, JournalMissing
 from engine.link.answers import Answers
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
 from engine.link.local import Desk
@@ -48,31 +48,35 @@ class TailLink:
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         seen, alive, polls = after, "", 0
-        while not self._closed:
-            if polls % HOLDER_EVERY == 0:
-                now = self._standing()
-                if now.status != alive:
+        journal: Journal | None = None
+        try:
+            while not self._closed:
+                if polls % HOLDER_EVERY == 0 and (now := self._standing()).status != alive:
                     alive = now.status
                     yield now
-            polls += 1
-            try:
-                news = list(self._desk.events(self._sprint.id, seen))
-            except JournalError as error:
-                yield LinkStatus(status="lost", detail=str(error), hint=error.hint)
-                await asyncio.sleep(1.0)
-                continue
-            for envelope in news:
-                seen = envelope.seq
-                self._note(envelope)
-                yield envelope
-                if isinstance(envelope.event, EffectStarted) and isinstance(envelope.event.effect, Wait):
-                    wait = envelope.event.effect
-                    yield Countdown(
-                        effect=wait.id, task=wait.task, lane=wait.lane, until=wait.until, reason=wait.reason
-                    )
-            for activity in self._output():
-                yield activity
-            await asyncio.sleep(POLL)
+                polls += 1
+                try:
+                    journal = journal or self._desk.viewer()
+                    news = [envelope for envelope in journal.tail(seen) if envelope.stream == self._sprint.id]
+                except JournalMissing:
+                    news = []
+                except JournalError as error:
+                    alive = "lost"
+                    yield LinkStatus(status="lost", detail=str(error), hint=error.hint)
+                    await asyncio.sleep(1.0)
+                    continue
+                for envelope in news:
+                    seen = envelope.seq
+                    self._note(envelope)
+                    yield envelope
+                    if countdown := _countdown(envelope):
+                        yield countdown
+                for activity in self._output():
+                    yield activity
+                await asyncio.sleep(POLL)
+        finally:
+            if journal is not None:
+                journal.close()
 
     async def send(self, command: AnyCommand) -> Ack:
         return await asyncio.to_thread(self._desk.tell, command)
@@ -125,3 +129,13 @@ def _read_from(path: Path, offset: int, most: int = 4_000_000) -> bytes:
             return file.read(most)
     except OSError:
         return b""
+
+
+def _countdown(envelope: Envelope) -> Countdown | None:
+    event = envelope.event
+    if not isinstance(event, EffectStarted) or not isinstance(event.effect, Wait):
+        return None
+    wait = event.effect
+    return Countdown(
+        effect=wait.id, task=wait.task, lane=wait.lane, at=envelope.at, until=wait.until, reason=wait.reason
+    )

@@ -1,4 +1,4 @@
-"""One agent call from effect to facts: brief it, confine it, hear it, redact and clean what it says, read its answer."""
+"""One agent call from effect to facts: brief it, confine it, hear it, redact and clean it, read its answer."""
 
 from __future__ import annotations
 
