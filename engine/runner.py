@@ -56,7 +56,7 @@ class Ack(Struct, frozen=True, kw_only=True):
 
 
 Boundary = Callable[[str, AnyEffect], None]
-Observer = Callable[[Sequence[ev.Envelope], State], None]
+Observer = Callable[[Sequence[ev.Envelope], State], object]
 
 
 class Runner:
@@ -82,7 +82,7 @@ class Runner:
         self._clock = clock
         self._bus = bus
         self._fingerprint = fingerprint
-        self._observers = observers
+        self._observers = list(observers)
         self._boundary = boundary
         self._tasks: dict[str, asyncio.Task[list[ev.AnyEvent]]] = {}
         self._woken = asyncio.Event()
@@ -110,6 +110,9 @@ class Runner:
         self._inbox.append((command, answer))
         self._woken.set()
         return await answer
+
+    def watch(self, observer: Observer) -> None:
+        self._observers.append(observer)
 
     def tell(self, *events: ev.AnyEvent) -> None:
         """Facts from outside the loop; it looks again at what is to be done."""

@@ -44,7 +44,7 @@ from engine.plans.contract import PlanRefused
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
 from engine.project import Project, fingerprint, load_state, topic_of
-from engine.runner import Ack, Boundary, Runner, RunOptions
+from engine.runner import Ack, Boundary, Observer, Runner, RunOptions
 from engine.settings import agents_of, check_specs, held_out, integrity
 from engine.viewing import Views
 
@@ -131,6 +131,10 @@ class Session:
 
     async def send(self, command: AnyCommand) -> Ack:
         return await self.runner.send(command)
+
+    def watch(self, observer: Observer) -> None:
+        """Call `observer` with every batch of facts, as soon as it is in the journal."""
+        self.runner.watch(observer)
 
     # ── putting it together ────────────────────────────────────────────────────────────────────────────────────────
 

@@ -240,6 +240,16 @@ class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
     reason: str
 
 
+class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
+    """The human brought the sprint branch to another commit; tasks whose commits went with it are open again."""
+
+    commit: str
+    tree: str
+    backup: str
+    reason: str
+    reopened: tuple[str, ...] = ()
+
+
 class CheckpointSaved(Event, frozen=True, kw_only=True, tag="checkpoint_saved"):
     id: str
     checkpoint: str
@@ -451,6 +461,7 @@ AnyEvent = (
     | Committed
     | BaseMoved
     | RolledBack
+    | BranchMoved
     | CheckpointSaved
     | BaselineCreated
     | Landed

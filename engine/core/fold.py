@@ -94,6 +94,11 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return fold_tasks.apply(_landed(state, event.id), event)
         case ev.WaitEnded():
             return _landed(state, event.id)
+        case ev.BranchMoved():
+            state = replace(
+                state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
+            )
+            return fold_tasks.reopen(state, event.reopened)
         case ev.CheckpointSaved():
             made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
             return replace(

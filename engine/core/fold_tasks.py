@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec.structs import replace
 
 from engine.core import events as ev
@@ -82,6 +84,14 @@ def apply(state: State, event: ev.Fact) -> State:
             return _retried(state, task, event)
         case _:
             return state
+
+
+def reopen(state: State, names: Sequence[str]) -> State:
+    """Tasks whose work is gone from the sprint branch start anew."""
+    for name in names:
+        if name in state.tasks:
+            state = _retried(state, state.tasks[name], ev.RetryRequested(task=name))
+    return state
 
 
 def effect_failed(state: State, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:

@@ -1,0 +1,91 @@
+"""Running a sprint in this process, with or without somebody who watches: the heavy door."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from pathlib import Path
+
+from engine import demo
+from engine.clock import SystemClock
+from engine.core.commands import Stop
+from engine.core.events import Envelope
+from engine.core.state import State
+from engine.link.inline import InlineLink
+from engine.link.local import Desk, open_desk
+from engine.plans.sprints import SprintFolder
+from engine.runner import Ack, Boundary
+from engine.session import Options, Session
+
+OnEvent = Callable[[Envelope, State], None]
+Attend = Callable[[Session], Coroutine[None, None, None]]
+
+
+@contextlib.asynccontextmanager
+async def inline(desk: Desk, sprint: SprintFolder, options: Options) -> AsyncIterator[tuple[Session, InlineLink]]:
+    """A session and the link to it; the caller runs the session."""
+    async with Session.open(desk.project, sprint, SystemClock(), options) as session:
+        yield session, InlineLink(session, desk)
+
+
+async def run(
+    desk: Desk,
+    sprint: SprintFolder,
+    options: Options,
+    on_event: OnEvent,
+    attend: Attend | None = None,
+    boundary: Boundary = lambda _where, _effect: None,
+) -> State:
+    """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored."""
+    async with Session.open(desk.project, sprint, SystemClock(), options, boundary) as session:
+        session.watch(lambda envelopes, state: [on_event(envelope, state) for envelope in envelopes])
+        attendant = asyncio.create_task(attend(session)) if attend is not None else None
+        try:
+            with _signals(session):
+                return await session.run()
+        finally:
+            if attendant is not None:
+                attendant.cancel()
+                await asyncio.gather(attendant, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _signals(session: Session) -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    pending: set[asyncio.Task[Ack]] = set()
+
+    def stop() -> None:
+        pending.add(loop.create_task(session.send(Stop(now=True, by="signal"))))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+        signal.signal(signal.SIGHUP, before)
+
+
+async def run_demo(
+    folder: Path,
+    desk_env: dict[str, str],
+    home: Path,
+    options: Options,
+    today: str,
+    on_event: OnEvent,
+    boundary: Boundary = lambda _where, _effect: None,
+) -> tuple[State, list[str]]:
+    """The demo, its gates answered by the scenario. Gives the final state and what did not end as scripted."""
+    sprint = demo.prepare(folder, today)
+    scenario = demo.scenario_of(folder)
+    desk = open_desk(folder, desk_env, home)
+
+    async def attend(session: Session) -> None:
+        await demo.attend(session, session.bus.subscribe(), scenario)
+
+    state = await run(desk, sprint, options, on_event, attend, boundary)
+    return state, demo.as_scripted(state, scenario)

@@ -1,0 +1,20 @@
+"""The command line: every command, with what a newcomer needs to know of it."""
+
+from __future__ import annotations
+
+import typer
+
+from tui.cli import keep, look, start, tell
+
+app = typer.Typer(
+    name="devteam",
+    help="Hand over a plan, walk away, come back to verified commits.",
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    no_args_is_help=True,
+    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+for module in (start, look, tell, keep):
+    module.register(app)

@@ -1,0 +1,138 @@
+"""Commands that keep and bring back: land, checkpoint, baseline, rollback. None touches the user's own work unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tui.cli import say
+from tui.cli.look import SprintOption
+
+checkpoint = typer.Typer(
+    help="Save and restore the sprint's state: git, journal, features, progress.", rich_markup_mode=None
+)
+baseline = typer.Typer(help="Named points on the sprint branch.", rich_markup_mode=None)
+rollback = typer.Typer(
+    help="Bring the sprint branch back to a good commit; a backup is always kept.", rich_markup_mode=None
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.command()(land)
+    app.add_typer(checkpoint, name="checkpoint", no_args_is_help=True)
+    app.add_typer(baseline, name="baseline", no_args_is_help=True)
+    app.add_typer(rollback, name="rollback", no_args_is_help=True)
+
+
+def land(
+    sprint: SprintOption = "",
+    branch: Annotated[bool, typer.Option("--branch", help="Only name the branch and how to merge it.")] = False,
+    patch: Annotated[Path | None, typer.Option("--patch", help="Write the whole change as a patch instead.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say whether it would land.")] = False,
+) -> None:
+    """Bring the sprint's commits onto your branch: fast-forward, only if your files are as they were."""
+    from engine.link.keeping import land_sprint
+
+    ok, lines = land_sprint(say.desk(), sprint, branch=branch, patch=patch, apply=not dry_run)
+    for line in lines:
+        say.out(line)
+    if not ok:
+        raise typer.Exit(1)
+
+
+@checkpoint.command("save")
+def checkpoint_save(description: Annotated[str, typer.Argument()] = "by hand", sprint: SprintOption = "") -> None:
+    """Save a checkpoint now."""
+    from engine.link.keeping import save_checkpoint
+
+    say.out(save_checkpoint(say.desk(), sprint, description))
+
+
+@checkpoint.command("list")
+def checkpoint_list(sprint: SprintOption = "") -> None:
+    """List the checkpoints."""
+    from engine.link.keeping import checkpoints
+
+    rows = [(one.id, say.clock_text(one.at), one.commit[:10], one.reason) for one in checkpoints(say.desk(), sprint)]
+    say.table(("CHECKPOINT", "WHEN", "COMMIT", "WHY"), rows)
+
+
+@checkpoint.command("restore")
+def checkpoint_restore(checkpoint_id: Annotated[str, typer.Argument()], sprint: SprintOption = "") -> None:
+    """Bring the sprint branch back to a checkpoint; where it was is kept as a backup."""
+    from engine.link.keeping import restore_checkpoint
+
+    say.out(restore_checkpoint(say.desk(), sprint, checkpoint_id))
+
+
+@baseline.command("create")
+def baseline_create(
+    milestone: Annotated[str, typer.Argument()],
+    description: Annotated[str, typer.Argument()] = "",
+    sprint: SprintOption = "",
+) -> None:
+    """Name the sprint branch's present commit."""
+    from engine.link.keeping import create_baseline
+
+    say.out(create_baseline(say.desk(), sprint, milestone, description))
+
+
+@baseline.command("list")
+def baseline_list(sprint: SprintOption = "") -> None:
+    """List the baselines."""
+    from engine.link.keeping import baselines
+
+    rows = [
+        (one.milestone, say.clock_text(one.at), one.commit[:10], one.description)
+        for one in baselines(say.desk(), sprint)
+    ]
+    say.table(("BASELINE", "WHEN", "COMMIT", ""), rows)
+
+
+@baseline.command("rollback")
+def baseline_rollback(name: Annotated[str, typer.Argument()], sprint: SprintOption = "") -> None:
+    """Bring the sprint branch back to a baseline; where it was is kept as a backup."""
+    from engine.link.keeping import roll_back_to_baseline
+
+    say.out(roll_back_to_baseline(say.desk(), sprint, name))
+
+
+@rollback.command("check")
+def rollback_check(sprint: SprintOption = "") -> None:
+    """Run the checks on the sprint branch and say whether it regressed."""
+    from engine.link.keeping import roll_back
+
+    _say(roll_back(say.desk(), sprint, "check"))
+
+
+@rollback.command("auto")
+def rollback_auto(sprint: SprintOption = "") -> None:
+    """If the checks fail on the sprint branch, bring it back to the commit before."""
+    from engine.link.keeping import roll_back
+
+    _say(roll_back(say.desk(), sprint, "auto"))
+
+
+@rollback.command("smart")
+def rollback_smart(sprint: SprintOption = "") -> None:
+    """Find the last good commit within 10, and bring the sprint branch back to it."""
+    from engine.link.keeping import roll_back
+
+    _say(roll_back(say.desk(), sprint, "smart"))
+
+
+@rollback.command("undo")
+def rollback_undo(sprint: SprintOption = "") -> None:
+    """Undo the last rollback."""
+    from engine.link.keeping import roll_back
+
+    _say(roll_back(say.desk(), sprint, "undo"))
+
+
+def _say(result: tuple[bool, str]) -> None:
+    ok, words = result
+    say.out(words)
+    if not ok:
+        raise typer.Exit(1)
