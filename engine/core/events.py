@@ -505,6 +505,7 @@ _encoder = msgspec.json.Encoder()
 _decoder: msgspec.json.Decoder[AnyEvent] = msgspec.json.Decoder(AnyEvent)
 _raw_decoder: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, Any])
 KNOWN_TYPES = frozenset(str(kind.__struct_config__.tag) for kind in AnyEvent.__args__)
+KNOWN_EFFECTS = frozenset(str(kind.__struct_config__.tag) for kind in AnyEffect.__args__)
 
 
 def type_of(event: Fact) -> str:
@@ -521,15 +522,24 @@ def encode(event: Fact) -> bytes:
 
 
 def decode(data: bytes) -> Fact:
-    """Read an event; a type of a newer version is kept as Unknown. Raises msgspec.ValidationError for a broken one."""
+    """Read an event; what a newer version added is kept as Unknown. Raises msgspec.DecodeError for a broken one."""
     try:
         return _decoder.decode(data)
+    except UnicodeDecodeError as error:
+        raise msgspec.DecodeError(f"not UTF-8: {error}") from error
     except msgspec.ValidationError:
         raw = _raw_decoder.decode(data)
         kind = raw.get("type")
-        if isinstance(kind, str) and kind not in KNOWN_TYPES:
+        if isinstance(kind, str) and (kind not in KNOWN_TYPES or _newer_effect(raw)):
             return Unknown(type=kind, raw=raw)
         raise
+
+
+def _newer_effect(raw: dict[str, Any]) -> bool:
+    """The intent of an effect that only a newer version knows."""
+    effect = raw.get("effect")
+    name = effect.get("do") if isinstance(effect, dict) else None
+    return raw["type"] == "effect_started" and isinstance(name, str) and name not in KNOWN_EFFECTS
 
 
 def encode_envelope(envelope: Envelope) -> bytes:
