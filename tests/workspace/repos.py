@@ -72,6 +72,7 @@ def fingerprint(repo: Path, *, index: bool = True) -> dict[str, object]:
             key = os.path.relpath(path, os.fsencode(repo)).decode("utf-8", "surrogateescape")
             files[key] = (status.st_mode, content, status.st_mtime_ns if stat.S_ISREG(status.st_mode) else 0)
     git_dir = Path(git(repo, "rev-parse", "--absolute-git-dir").strip())
+    common = repo / git(repo, "rev-parse", "--git-common-dir").strip()
     refs = [
         line
         for line in git(repo, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
@@ -84,9 +85,9 @@ def fingerprint(repo: Path, *, index: bool = True) -> dict[str, object]:
         "HEAD": (git_dir / "HEAD").read_bytes(),
         "refs": refs,
         "stash": git(repo, "stash", "list"),
-        "config": (git_dir / "config").read_bytes(),
+        "config": (common / "config").read_bytes(),
         "status": git(repo, "status", "--porcelain=v2", "--branch", "-z", "--ignored"),
-        "hooks": sorted(os.listdir(git_dir / "hooks")) if (git_dir / "hooks").exists() else [],
+        "hooks": sorted(os.listdir(common / "hooks")) if (common / "hooks").exists() else [],
         "top": sorted(set(os.listdir(git_dir)) - {"refs", "logs", "objects"}),
     }
 

@@ -30,6 +30,7 @@ HARDENED = (
             "core.fsmonitor=false",
             "core.hooksPath=/dev/null",
             "core.untrackedCache=false",
+            "core.splitIndex=false",  # a shared index would be written into the git directory
             "core.pager=cat",
             "core.editor=true",
             "core.askPass=true",

@@ -158,8 +158,7 @@ def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rol
         head = _head(store, sprint)
         if commit == head:
             return _still(store, head, reason)
-        base = store.repo.resolve(ref_of(sprint, "base"))
-        if base and not trees.is_ancestor(store.git, base, commit):
+        if not _belongs(store, sprint, commit):
             raise WorkspaceError(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
         number = 1 + max((_number(ref) for ref in store.repo.refs(ref_of(sprint, "backup"))), default=0)
         backup = ref_of(sprint, "backup", f"rollback-{number}")
@@ -167,6 +166,15 @@ def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rol
         move(store, sprint, commit, head, f"devteam: roll back, {clean_line(reason)}")
     tree = trees.tree_of(store.git, commit)
     return Rollback(commit=commit, tree=tree, before=head, backup=backup, reason=reason)
+
+
+def _belongs(store: Store, sprint: str, commit: str) -> bool:
+    """On top of the sprint's base, and in the branch or under a ref the engine made."""
+    base = store.repo.resolve(ref_of(sprint, "base"))
+    if base and not trees.is_ancestor(store.git, base, commit):
+        return False
+    kept = store.repo.git().run("for-each-ref", "--contains", commit, "--count=1", ref_of(sprint), branch_of(sprint))
+    return bool(kept.strip())
 
 
 def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> str:

@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.core.clean import clean_line
 from engine.perform.workspace.facts import Identity, Refused
 from engine.perform.workspace.git import Git, GitError, nul_split
 from engine.perform.workspace.names import shown
@@ -188,12 +189,12 @@ def _settings(probe: Git, home: Path) -> tuple[tuple[str, str], ...]:
 
 
 def _refusal(path: Path, err: str) -> Refused:
-    first = next((line for line in err.splitlines() if line.strip()), "").removeprefix("fatal: ")
+    first = clean_line(" ".join(line.strip() for line in err.splitlines()))[:300].removeprefix("fatal: ")
     if "dubious ownership" in err or "unsafe repository" in err:
         return Refused(
             f"{path} belongs to another user", hint=f"git config --global --add safe.directory {quoted(path)}"
         )
-    if "not a git repository" in err:
+    if "not a git repository" in err or "cannot use bare repository" in err:
         if (path / "HEAD").is_file() and (path / "objects").is_dir():
             return Refused(
                 f"{path} is a bare repository: there are no files to work on",

@@ -159,10 +159,11 @@ def _sort(folder: Path, path: bytes, fresh: list[bytes], gone: list[bytes], odd:
 def _add(seen: View, fresh: list[bytes]) -> list[Odd]:
     """Add paths; where git refuses one (a name that could become .git elsewhere), halve until it is found."""
     status, _, err = seen.git.status("update-index", "--add", "--replace", "-z", "--stdin", stdin=nul_list(fresh))
-    if status == 0:
+    if status == 0 and "Ignoring path" not in err:  # git skips such a name without failing
         return []
     if len(fresh) > 1:
         middle = len(fresh) // 2
         return _add(seen, fresh[:middle]) + _add(seen, fresh[middle:])
-    reason = next((line for line in err.splitlines() if line.strip()), "refused by git").removeprefix("error: ")
+    line = next((line for line in err.splitlines() if line.strip()), "").removeprefix("error: ")
+    reason = "has a name that git does not take" if status == 0 or not line else f"is refused by git: {line}"
     return [_odd(fresh[0], "bad-name", reason)]

@@ -24,9 +24,10 @@ from engine.perform.workspace.facts import (
     ScopeReport,
     Started,
 )  # fmt: skip
+from engine.perform.workspace.git import GitError
 from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.ignore import Rules, rules_of
-from engine.perform.workspace.repository import Repository, find
+from engine.perform.workspace.repository import Repository, find, git_error_as_refusal
 from engine.perform.workspace.scope import Bounds, Limits
 from engine.perform.workspace.store import Store, open_store
 
@@ -61,8 +62,11 @@ class Workspace:
         repo = find(checkout, who, home)
         if repo.checkout == Path(state).absolute() or repo.checkout in Path(state).absolute().parents:
             raise Refused(f"the state directory {state} lies inside the checkout", hint="set XDG_STATE_HOME elsewhere")
+        try:
+            found = environment.find(repo, home) if mounts is None else mounts
+        except GitError as problem:
+            raise git_error_as_refusal(problem, repo.checkout) from problem
         store = open_store(state, repo)
-        found = environment.find(repo, home) if mounts is None else mounts
         return cls(store, sprint, protected, copy, limits or Limits(), found)
 
     @property

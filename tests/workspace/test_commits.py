@@ -1,0 +1,106 @@
+"""Commits: one per task, whoever asks how often; moved bases merge or conflict; history for readers."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from engine.perform.workspace.facts import Committed, Conflict, Moved, WorkspaceError
+from engine.perform.workspace.workspace import Workspace
+from tests.workspace.repos import git, write
+
+
+def change(work: Workspace, lane: int, name: str, text: str = "t\n", base: str | None = None) -> tuple[str, str]:
+    made = work.prepare(lane, base=base)
+    write(made.path / name, text)
+    return work.check_scope(lane, made.tree, made.base).tree, made.base
+
+
+def test_a_commit_has_the_identity_the_message_and_the_trailers(work: Workspace, repo: Path) -> None:
+    tree, base = change(work, 0, "new.py")
+    done = work.commit("1.2", tree, base, "impl(auth): T1.2 — Hash passwords\n\nWhy\nDevteam-Task: 9.9", "abc", "e5", 1.7e9)
+    assert isinstance(done, Committed) and not done.already
+    assert git(repo, "log", "-1", "--format=%an <%ae> %cn %at|%s", "devteam/001-test").strip() == (
+        "Dev Team <dev@example.org> Dev Team 1700000000|impl(auth): T1.2 — Hash passwords"
+    )
+    trailers = git(repo, "log", "-1", "--format=%(trailers:only)", "devteam/001-test").strip().splitlines()
+    assert trailers == ["Devteam-Sprint: 001-test", "Devteam-Task: 1.2", "Devteam-Effect: e5", "Devteam-Evidence: abc"]
+    assert work.log(1)[0].task == "1.2"
+    assert git(repo, "fsck", "--strict") == ""
+
+
+def test_asked_twice_there_is_one_commit(work: Workspace, repo: Path) -> None:
+    tree, base = change(work, 0, "new.py")
+    first = work.commit("1", tree, base, "impl(t): x", "", "e1", 2.0)
+    for effect in ("e1", "e2"):  # the same effect again, or the same task and tree by another
+        again = work.commit("1", tree, base, "impl(t): x", "", effect, 9.0)
+        assert isinstance(again, Committed) and isinstance(first, Committed)
+        assert again.already and again.commit == first.commit
+    assert git(repo, "rev-list", "--count", "main..devteam/001-test").strip() == "1"
+
+
+def test_a_moved_branch_merges_what_fits_and_names_what_does_not(work: Workspace) -> None:
+    one, base = change(work, 0, "one.py")
+    two, _ = change(work, 1, "two.py", base=base)
+    clash, _ = change(work, 2, "one.py", "other\n", base=base)
+    assert isinstance(work.commit("1", one, base, "impl(t): 1", "", "e1", 2.0), Committed)
+    moved = work.commit("2", two, base, "impl(t): 2", "", "e2", 3.0)
+    assert isinstance(moved, Moved) and moved.base == work.head()
+    assert work.show(moved.tree, "one.py") == work.show(moved.tree, "two.py") == b"t\n"
+    assert isinstance(work.commit("2", moved.tree, moved.base, "impl(t): 2", "", "e3", 3.0), Committed)
+    conflict = work.commit("3", clash, base, "impl(t): 3", "", "e4", 4.0)
+    assert conflict == Conflict(base=work.head(), paths=("one.py",))
+
+
+def test_lanes_that_commit_at_once_each_get_one_answer(work: Workspace, repo: Path) -> None:
+    made = [change(work, lane, f"f{lane}.py", base=work.head()) for lane in range(3)]
+    answers: dict[int, object] = {}
+
+    def run(lane: int) -> None:
+        tree, base = made[lane]
+        answer = work.commit(str(lane), tree, base, f"impl(t): {lane}", "", f"e{lane}", 2.0)
+        while isinstance(answer, Moved):
+            answer = work.commit(str(lane), answer.tree, answer.base, f"impl(t): {lane}", "", f"e{lane}", 2.0)
+        answers[lane] = answer
+
+    threads = [threading.Thread(target=run, args=(lane,)) for lane in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(isinstance(answer, Committed) for answer in answers.values())
+    assert git(repo, "rev-list", "--count", "main..devteam/001-test").strip() == "3"
+
+
+def test_a_message_from_an_agent_is_cleaned(work: Workspace, repo: Path) -> None:
+    tree, base = change(work, 0, "new.py")
+    work.commit("1", tree, base, "impl(t): \x1b[2Jevil\u202e\x00 x\r\nbody\x07", "", "e\n1", 2.0)
+    text = git(repo, "log", "-1", "--format=%B", "devteam/001-test")
+    assert not any(ord(char) < 32 and char != "\n" for char in text)
+    assert "\u202e" not in text and "evil" in text
+
+
+def test_a_branch_deleted_by_hand_comes_back_where_it_was(work: Workspace, repo: Path) -> None:
+    tree, base = change(work, 0, "new.py")
+    done = work.commit("1", tree, base, "impl(t): x", "", "e1", 2.0)
+    git(repo, "branch", "-D", "devteam/001-test")
+    with pytest.raises(WorkspaceError, match="gone"):
+        work.head()
+    work.start_sprint(3.0)
+    assert isinstance(done, Committed) and work.head() == done.commit
+
+
+def test_reading_history_and_trees(work: Workspace) -> None:
+    tree, base = change(work, 0, "src/app.py", "x = 2\n")
+    work.commit("1", tree, base, "impl(t): x", "", "e1", 2.0)
+    assert [entry.subject for entry in work.log(5)] == ["impl(t): x", "first"]
+    assert work.is_reachable(base) and not work.is_reachable(base, "refs/heads/none")
+    assert work.diff(base, tree).splitlines()[-2:] == ["-x = 1", "+x = 2"]
+    assert work.diff(base, tree, "a.txt") == ""
+    mixed = work.overlay(tree, ("src/**",), work.tree_of(base))
+    assert mixed == work.tree_of(base)
+    assert work.overlay(tree, ("docs/**",), base) == tree
+    with pytest.raises(WorkspaceError, match="not a file"):
+        work.show(tree, "none.py")
