@@ -255,3 +255,50 @@ async def test_secrets_do_not_reach_the_raw_log(
     result = await adapter("leaky", echo, clock=lambda: NOW).call(make_call(), spawner, lambda output: None)
     assert b"dummy-key-0123" not in Path(result.log).read_bytes()
     assert b"key is" in Path(result.log).read_bytes()
+
+
+@pytest.mark.parametrize("agent", ["claude", "codex"])
+async def test_a_missing_permission_is_named(
+    agent: str, fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
+    made = adapter(agent, configured(agent, fake_programs), clock=lambda: NOW)
+    result = await made.call(make_call("DO: denied"), spawner, lambda output: None)
+    assert result.kind is ResultKind.DENIED
+    assert result.denials
+    assert all(name in result.hint and name in result.error for name in result.denials)
+
+
+@pytest.mark.parametrize(("read_only", "answer"), [(False, "yes"), (True, "no")])
+async def test_permission_requests_are_answered_by_policy(
+    read_only: bool, answer: str, fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
+    made = adapter("acp", configured("acp", fake_programs), clock=lambda: NOW)
+    call = make_call("DO: denied", read_only=read_only)
+    result = await made.call(call, spawner, lambda output: None)
+    assert (result.kind, result.text) == (ResultKind.OK, f"The answer was {answer}.")
+    assert (call.clone / "made.txt").exists() is not read_only
+
+
+async def test_a_model_that_is_not_offered_is_not_replaced(
+    fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
+    made = adapter("acp", configured("acp", fake_programs), clock=lambda: NOW)
+    result = await made.call(make_call(model="m9"), spawner, lambda output: None)
+    assert result.kind is ResultKind.MODEL
+    assert "m1, m2" in result.error
+
+
+@pytest.mark.parametrize("by_file", [False, True])
+async def test_a_template_is_filled(
+    by_file: bool, fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+) -> None:
+    shown = 'echo "model={model} cwd=$(pwd) args=$*"; cat '
+    argv = ("sh", "-c", shown + ("{prompt_file}" if by_file else "-"), "sh", "{cwd}", "{unknown}")
+    config = AgentConfig(argv=argv, resume=("--session={session}",))
+    call = make_call("the prompt with {model} in it", session="s7", role=Role.ANSWERER)
+    result = await adapter("mine", config, clock=lambda: NOW).call(call, spawner, lambda output: None)
+    clone = str(call.clone)
+    assert result.text == (
+        f"model=m1 cwd={clone} args={clone} {{unknown}} --session=s7\nthe prompt with {{model}} in it"
+    )
+    assert result.cost_usd is None

@@ -12,7 +12,7 @@ import pytest
 from engine.core.activity import OutputKind
 from engine.core.model import ResultKind, Role
 from tests.agents.fake_model_server import Step, drop, fail, hang, say, use
-from tests.real.conftest import PACKAGES, RealAgent
+from tests.real.agents import PACKAGES, RealAgent
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
 AGENTS = tuple(PACKAGES)

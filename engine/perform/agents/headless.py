@@ -16,6 +16,7 @@ from engine.perform.agents.claim import claim
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Stream
 from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
+from engine.perform.redact import Redactor, secret_values
 
 Emit = Callable[[Output], None]
 _CORRECTION_SECONDS = 60.0
@@ -41,19 +42,13 @@ class RawLog:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         self._file = path.open("ab")
-        self._secrets = [value.encode() for name, value in env.items() if _secret(name) and len(value) >= 8]
+        self._redactor = Redactor(secret_values(env))
 
     def write(self, line: bytes) -> None:
-        for value in self._secrets:
-            line = line.replace(value, b"[redacted]")
-        self._file.write(line.rstrip(b"\r\n") + b"\n")
+        self._file.write(self._redactor.bytes(line.rstrip(b"\r\n")) + b"\n")
 
     def close(self) -> None:
         self._file.close()
-
-
-def _secret(name: str) -> bool:
-    return name.endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")) or "TOKEN_" in name
 
 
 async def drive(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) -> AgentResult:
@@ -166,8 +161,6 @@ async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) 
 
 def keep_prompt(call: AgentCall) -> None:
     """What is sent is stored beside the raw stream; a corrective retry is appended to it."""
-    path = call.log.with_name(call.log.name + ".prompt.md")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.touch(mode=0o600)
-    with path.open("a", encoding="utf-8", errors="replace") as file:
-        file.write(call.prompt.rstrip("\n") + "\n\n")
+    kept = RawLog(call.log.with_name(call.log.name + ".prompt.md"), call.env)
+    kept.write(call.prompt.rstrip("\n").encode("utf-8", "replace") + b"\n")
+    kept.close()

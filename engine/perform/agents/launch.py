@@ -41,7 +41,7 @@ class Place(Struct, frozen=True, kw_only=True):
 def place(call: AgentCall, mode: str, agent: str, config: AgentConfig) -> Place:
     fenced = mode == "bwrap"
     user_home = Path(call.env.get("HOME") or call.home)
-    mounts, names = login_mounts(agent, user_home, call.env, config)
+    mounts, _ = login_mounts(agent, user_home, call.env, config)
     if fenced:
         return Place(
             home=user_home,
@@ -52,7 +52,7 @@ def place(call: AgentCall, mode: str, agent: str, config: AgentConfig) -> Place:
             fenced=True,
             mounts=mounts,
         )
-    own = bool(mounts) and not names
+    own = bool(mounts)
     folder = user_home if own else call.home
     folders = {mount.source.parent for mount in mounts} if own else set()
     return Place(

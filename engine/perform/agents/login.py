@@ -73,9 +73,9 @@ LOGINS["codex-acp"] = LOGINS["codex"]
 
 
 def login_of(agent: str, config: AgentConfig | None = None) -> Login:
-    known = LOGINS.get(agent, Login())
     if config is None:
-        return known
+        return LOGINS.get(agent, Login())
+    known = LOGINS.get(agent) or LOGINS.get(config.adapter, Login())
     return Login(env=known.env + config.login_env, files=known.files + config.login_files, extra_env=known.extra_env)
 
 
