@@ -10,10 +10,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+import msgspec
+from msgspec.structs import replace
+
 from engine.clock import SystemClock
-from engine.config import commands_of
+from engine.config import Config, commands_of, to_policy
 from engine.config.commented import write_default
-from engine.core.model import Struct
+from engine.config.sections import Ladder, RungConfig, Workspace
+from engine.core.model import Rung, Struct
 from engine.journal import EngineLock, Journal, JournalError, JournalMissing
 from engine.link.errors import UserError, as_user_error
 from engine.link.local import Desk, open_desk
@@ -30,6 +34,7 @@ from engine.perform.sandbox import SandboxMode
 from engine.perform.workspace.environment import propose
 from engine.perform.workspace.facts import Identity, WorkspaceError
 from engine.perform.workspace.preflight import preflight
+from engine.perform.workspace.repository import find
 from engine.plans.registry import read_text
 from engine.plans.sprints import SprintFolder, ensure_gitignore, new_sprint
 from engine.settings import check_specs, held_out
@@ -56,12 +61,12 @@ def init_project(desk: Desk, *, force: bool, today: str) -> Iterator[str]:
     specs = detect(project.root)
     infos = list_agents(project.root, project.env, project.home)
     ladder = propose_ladder(infos)
-    proposal = propose(project.root)
+    proposal = propose(find(project.root, Identity(), project.home), project.home)
     if path.exists():
         kept = path.with_name(f"config.toml.before-{today}")
-        shutil.copy2(path, kept)
+        path.replace(kept)
         yield f"the old configuration is kept as {kept.name}"
-    write_default(path, rungs=ladder, copy=proposal.copy, setup=proposal.setup)
+    write_default(path, _detected(ladder, proposal.setup))
     ensure_gitignore(project.root)
     yield f"wrote {path.relative_to(project.root)}"
     for spec in specs:
@@ -76,9 +81,22 @@ def init_project(desk: Desk, *, force: bool, today: str) -> Iterator[str]:
         yield "  agents   none found: install one (claude, codex, gemini …), or look around with: devteam demo"
     else:
         yield f"  ladder   {' → '.join(rung.name for rung in ladder)}"
+    for name in proposal.copy:
+        yield f"  ignored  {name}: name it in workspace.copy if the checks need it"
     for mount in proposal.mounts:
         yield f"  carried  {mount.source} (read-only beneath the clones)"
     yield "next: devteam trust, then devteam plan --from plan.md"
+
+
+def _detected(ladder: tuple[Rung, ...], setup: str) -> Config:
+    config = Config(workspace=Workspace(setup=setup))
+    if not ladder:
+        return config
+    rungs = tuple(
+        RungConfig(name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd) for rung in ladder
+    )
+    failures = (2,) * (len(rungs) - 1) + (3,)
+    return replace(config, ladder=Ladder(rungs=rungs, failures=failures))
 
 
 def plan_from(desk: Desk, path: Path, today: str) -> SprintFolder:
@@ -103,14 +121,10 @@ def trust_commands(desk: Desk, wanted: str) -> None:
 def list_agents(start: Path, env: Mapping[str, str], home: Path) -> list[AgentInfo]:
     """Every agent known or configured; nothing is spent for it."""
     agents: dict[str, AgentConfig] = {}
-    rungs = ()
+    rungs: tuple[Rung, ...] = ()
     try:
-        import msgspec
-
         config = open_desk(start, env, home).project.config()
         agents = {name: msgspec.convert(msgspec.to_builtins(one), AgentConfig) for name, one in config.agents.items()}
-        from engine.config import to_policy
-
         rungs = to_policy(config).ladder.rungs
     except Exception as error:
         if as_user_error(error) is None:

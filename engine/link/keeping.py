@@ -192,9 +192,7 @@ def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:
             clock=clock.now,
         )
         # Outright: what was broken before is no excuse for a commit that is to be gone back to.
-        results = [
-            check_result(spec, found) for spec in specs if (found := measured_here.of(spec)) is not None
-        ]
+        results = [check_result(spec, found) for spec in specs if (found := measured_here.of(spec)) is not None]
         return of_checks(results)[0] is Verdict.PASS
 
     return lambda commit: asyncio.run(measured(commit))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import signal
-from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 
 from engine import demo
@@ -16,8 +16,10 @@ from engine.core.state import State
 from engine.link.inline import InlineLink
 from engine.link.local import Desk, open_desk
 from engine.plans.sprints import SprintFolder
-from engine.runner import Ack, Boundary
+from engine.runner import Ack, Boundary, Observer
 from engine.session import Options, Session
+
+__all__ = ["Options", "Session", "inline", "run", "run_demo"]
 
 OnEvent = Callable[[Envelope, State], None]
 Attend = Callable[[Session], Coroutine[None, None, None]]
@@ -40,7 +42,7 @@ async def run(
 ) -> State:
     """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored."""
     async with Session.open(desk.project, sprint, SystemClock(), options, boundary) as session:
-        session.watch(lambda envelopes, state: [on_event(envelope, state) for envelope in envelopes])
+        session.watch(_each(on_event))
         attendant = asyncio.create_task(attend(session)) if attend is not None else None
         try:
             with _signals(session):
@@ -49,6 +51,14 @@ async def run(
             if attendant is not None:
                 attendant.cancel()
                 await asyncio.gather(attendant, return_exceptions=True)
+
+
+def _each(on_event: OnEvent) -> Observer:
+    def observe(envelopes: Sequence[Envelope], state: State) -> None:
+        for envelope in envelopes:
+            on_event(envelope, state)
+
+    return observe
 
 
 @contextlib.contextmanager

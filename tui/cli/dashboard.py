@@ -1,0 +1,182 @@
+"""Opening the dashboard: on an engine in this process, on one in another, or on a recording."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui.cli import say
+
+if TYPE_CHECKING:
+    from engine.core.state import State
+    from engine.link.contract import Link
+    from engine.link.local import Desk
+    from engine.link.running import Options
+    from engine.plans.sprints import SprintFolder
+    from tui.options import Leave, TuiOptions
+
+START_SECONDS = 10.0
+
+
+def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool, trust: str, no_sandbox: bool) -> None:
+    """`devteam tui`."""
+    from engine.link.replay import ReplayLink
+
+    from engine.link.errors import UserError, as_user_error
+
+    if not say.on_terminal():
+        raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
+    if replay.endswith(".jsonl"):
+        link = ReplayLink.from_file(Path(replay), speed=1.0, at_end=False)
+        _leave(_open(link, _options(None, theme, ascii_only, replay=True)))
+        return
+    try:
+        desk = say.desk()
+    except Exception as error:  # boundary: outside a repository the welcome screen says so
+        if as_user_error(error) is None:
+            raise
+        empty = ReplayLink.from_lines([])
+        _leave(_open(empty, _options(None, theme, ascii_only, in_repo=False)))
+        return
+    options = _options(desk, theme, ascii_only, replay=bool(replay))
+    if replay:
+        from engine.core.events import encode_envelope
+
+        recorded = ReplayLink.from_lines([encode_envelope(one) for one in desk.events(replay)], speed=1.0, at_end=False)
+        _leave(_open(recorded, options))
+        return
+    if not desk.sprints():
+        _leave(_open(ReplayLink.from_lines([]), options))
+        return
+    folder = desk.sprint(sprint)
+    if inline:
+        from engine.link.running import Options
+
+        _trusted(desk, trust)
+        run = Options(trust=trust, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
+        _state, leave = asyncio.run(_inline(desk, folder, run, options))
+        _leave(leave)
+        return
+    _leave(_attached(desk, folder, options, trust, no_sandbox))
+
+
+def show_demo(folder: Path, options: Options) -> None:
+    """`devteam demo` on a terminal: the dashboard runs the sample sprint, you answer its gates."""
+    from msgspec.structs import replace
+
+    from engine.demo import as_scripted, prepare, scenario_of
+    from engine.link.local import open_desk
+    from engine.link.reports import sprint_report
+
+    sprint = prepare(folder, say.today())
+    desk = open_desk(folder, os.environ, Path.home())
+    state, _how = asyncio.run(_inline(desk, sprint, replace(options, waits=True), _options(desk, "", False)))
+    *_, last = sprint_report(state)
+    say.out(last)
+    say.out(f"\nthe repository is in {folder}: git -C {folder} log --oneline {state.branch}")
+    if wrong := as_scripted(state, scenario_of(folder)):
+        say.out(f"(you went another way than the scenario: {'; '.join(wrong)})")
+
+
+def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str, no_sandbox: bool) -> Leave:
+    """Follow the running engine; with none running and work left, start one that outlives this terminal."""
+    from engine.link.tail import TailLink
+
+    state = desk.state(folder.id)
+    unfinished = not all(task.ended for task in state.tasks.values()) or not state.outcome
+    if desk.engine() is None and unfinished:
+        _trusted(desk, trust)
+        _start_engine(desk, folder, trust, no_sandbox)
+    return _open(TailLink(desk, folder), options)
+
+
+def _start_engine(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> None:
+    import time
+
+    from engine.link.background import start_engine
+    from engine.link.errors import UserError
+
+    more = [*(["--trust", trust] if trust else []), *(["--no-sandbox"] if no_sandbox else [])]
+    log = start_engine(desk, [sys.executable, "-m", "tui.cli.main", "run", "--sprint", folder.id, "--wait", *more])
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        if desk.engine() is not None:
+            return
+        time.sleep(0.05)
+    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if log.is_file() else []
+    raise UserError("the engine did not start: " + (said[0] if said else "it said nothing"), f"its words are in {log}")
+
+
+def _trusted(desk: Desk, given: str) -> None:
+    from engine.link.care import trust_commands, trusted_hash
+
+    wanted, commands, known = trusted_hash(desk)
+    if known or given == wanted:
+        return
+    say.out("This repository would have these commands run on this machine, in a sandbox:")
+    for where, line in commands:
+        say.out(f"  {where}: {line}")
+    if input("Trust them? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise SystemExit(4)
+    trust_commands(desk, wanted)
+
+
+def _open(link: Link, options: TuiOptions) -> Leave:
+    from tui.app import run_tui
+
+    return run_tui(link, options)
+
+
+async def _inline(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> tuple[State, Leave]:
+    """The engine and the dashboard in one process: leaving the dashboard stops the run, resumably."""
+    from engine.core.commands import Stop
+    from engine.link.running import inline
+    from tui.app import DevteamApp
+    from tui.options import Leave
+
+    async with inline(desk, folder, run) as (session, link):
+        engine = asyncio.create_task(session.run())
+        leave = await DevteamApp(link, options).run_async()
+        if not engine.done():
+            await session.send(Stop(now=True, by="dashboard"))
+        return await engine, leave or Leave()
+
+
+def _options(
+    desk: Desk | None, theme: str, ascii_only: bool, *, replay: bool = False, in_repo: bool = True
+) -> TuiOptions:
+    from tui.options import TuiOptions
+    from tui.theme import DEFAULT
+
+    config = desk.project.config() if desk is not None else None
+    env = os.environ
+    chosen = theme or (config.theme if config is not None else "") or DEFAULT
+    home = Path(env.get("XDG_CONFIG_HOME", "") or Path.home() / ".config")
+    return TuiOptions(
+        theme=chosen,
+        ascii=ascii_only,
+        keys=config.keys if config is not None else {},
+        user_themes=home / "devteam" / "themes",
+        editor=env.get("VISUAL") or env.get("EDITOR") or "vi",
+        pager=env.get("PAGER") or "less",
+        save_folder=Path.cwd(),
+        in_repo=in_repo,
+        replay=replay,
+    )
+
+
+def _leave(leave: Leave) -> None:
+    """The dashboard may end by asking for a command: say which one does it."""
+    words = {
+        "plan": "devteam plan --from plan.md",
+        "demo": "devteam demo",
+        "init": "devteam init",
+        "doctor": "devteam doctor",
+    }
+    if leave.action == "sprint":
+        say.out(f"devteam tui --sprint {leave.argument}")
+    elif leave.action in words:
+        say.out(f"type: {words[leave.action]}")
