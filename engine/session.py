@@ -18,9 +18,9 @@ from engine.clock import Clock
 from engine.config import Config, ConfigRefused, commands_of, config_hash, to_policy
 from engine.core import events as ev
 from engine.core.commands import AnyCommand
-from engine.core.model import Plan, Struct
+from engine.core.model import Plan, Struct, TaskSpec
 from engine.core.policy import Policy
-from engine.core.state import State
+from engine.core.state import State, Status
 from engine.inbox import BadCommand, Inbox
 from engine.journal import EngineLock, Journal
 from engine.notify import Notifier
@@ -281,7 +281,7 @@ class Session:
 
     def _take_up_plan(self, plan: Plan) -> None:
         known = self.state.plan
-        summary = describe_change(known, plan) if known is not None else ""
+        summary = describe_change(as_marked(known, self.state), replace(plan, status=known.status)) if known else ""
         if summary:
             self.runner.append(ev.PlanChanged(plan=plan, summary=summary))
 
@@ -328,6 +328,17 @@ class Session:
             said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
             self.runner.tell(ev.PolicyChanged(policy=self._policy(config), summary=said))
         self.runner.tell()
+
+
+def as_marked(plan: Plan, state: State) -> Plan:
+    """The plan with the marks the engine itself makes in plan.md: they are no edit of the user's."""
+
+    def marked(task: TaskSpec) -> TaskSpec:
+        status = state.tasks[task.id].status if task.id in state.tasks else Status.PENDING
+        return replace(task, done=status is Status.COMPLETE, skipped=status is Status.SKIPPED)
+
+    phases = (replace(phase, tasks=tuple(marked(task) for task in phase.tasks)) for phase in plan.phases)
+    return replace(plan, phases=tuple(phases))
 
 
 def _elsewhere(journal: Journal, stream: str, now: float, utc_offset: float) -> tuple[float, tuple[float, ...]]:

@@ -16,7 +16,8 @@ from msgspec.structs import replace
 from engine.clock import SystemClock
 from engine.config import Config, commands_of, to_policy
 from engine.config.commented import write_default
-from engine.config.sections import Ladder, RungConfig, Workspace
+from engine.config.looping import Ladder, RungConfig
+from engine.config.working import Workspace
 from engine.core.model import Rung, Struct
 from engine.journal import EngineLock, Journal, JournalError, JournalMissing
 from engine.link.errors import UserError, as_user_error
