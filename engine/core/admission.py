@@ -10,9 +10,8 @@ from engine.core import breaker, budget
 from engine.core.effects import AnyEffect, CallAgent, Wait
 from engine.core.events import AnyEvent, TaskEnded
 from engine.core.model import Decision, Role, Rung, Struct
-from engine.core.state import Breaker, State, TaskState
+from engine.core.state import HOUR, Breaker, State, TaskState
 
-HOUR = 3600.0
 READ_ONLY = frozenset(set(Role) - {Role.IMPLEMENTER})
 
 
@@ -165,7 +164,7 @@ class Turn:
         if standing == "half-open" and self._calling(agent):
             return Hindrance(reason=f"one call shows whether {agent} is back")
         allowed = policy.limits.calls_per_hour
-        recent = [call for call in state.recent_calls if call + HOUR > now]
+        recent = state.calls_of_the_hour() if allowed else ()
         if allowed and len(recent) + self._permits >= allowed:
             oldest = recent[max(0, len(recent) - allowed)] if recent else now
             return Hindrance(reason=f"{allowed} calls an hour are used up", until=oldest + HOUR, dependency="calls")

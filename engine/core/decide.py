@@ -100,7 +100,8 @@ def _drop_doomed(turn: Turn) -> None:
 
 def _take_tasks(turn: Turn) -> None:
     state = turn.state
-    for lane, task in zip(selection.free_lanes(state), selection.ready(state), strict=False):
+    lanes = selection.free_lanes(state)
+    for lane, task in zip(lanes, selection.ready(state) if lanes else (), strict=False):
         measured = assess(task.spec)
         rung, reason = start_rung(task.spec, measured, state.policy.ladder.rungs)
         turn.say(ev.TaskStarted(task=task.id, lane=lane, rung=rung, complexity=measured.score, reason=reason))

@@ -12,10 +12,9 @@ from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, Land, Save
 from engine.core.errors import backoff
 from engine.core.model import Plan, ResultKind, Role, Verdict
 from engine.core.policy import Policy
-from engine.core.state import Baseline, Checkpoint, GateState, State, Status, TaskState
+from engine.core.state import HOUR, Baseline, Checkpoint, GateState, State, Status, TaskState
 from engine.core.verdict import of_checks
 
-HOUR = 3600.0
 KEPT_GATES = 40
 KEPT_NOTES = 20
 KEPT_CALLS = 1000
@@ -266,7 +265,7 @@ def _effect_started(state: State, effect: AnyEffect) -> State:
     state = replace(state, inflight={**state.inflight, effect.id: effect}, effect_count=state.effect_count + 1)
     if isinstance(effect, CallAgent):
         kept = max(KEPT_CALLS, state.policy.limits.calls_per_hour)
-        recent = [call for call in state.recent_calls if call + HOUR > state.now][1 - kept :]
+        recent = state.calls_of_the_hour()[1 - kept :]
         state = replace(state, calls=state.calls + 1, recent_calls=(*recent, state.now))
     if isinstance(effect, Land):
         state = replace(state, land_run=state.run)

@@ -24,6 +24,7 @@ from engine.core.policy import Policy
 
 HISTORY = 12
 """Iteration records kept per task; the journal has them all."""
+HOUR = 3600.0
 
 
 class Status(StrEnum):
@@ -361,6 +362,12 @@ class State(Struct, frozen=True, kw_only=True):
 
     def calls_in_flight(self) -> list[CallAgent]:
         return [effect for effect in self.inflight.values() if isinstance(effect, CallAgent)]
+
+    def calls_of_the_hour(self) -> tuple[float, ...]:
+        """When the calls were made that still count against the permits, oldest first."""
+        calls, since = self.recent_calls, self.now
+        first = next((index for index, call in enumerate(calls) if call + HOUR > since), len(calls))
+        return calls[first:]
 
     def reserved_usd(self) -> float:
         return sum(call.reserve_usd for call in self.calls_in_flight())
