@@ -280,12 +280,13 @@ async def test_permission_requests_are_answered_by_policy(
 
 
 async def test_a_model_that_is_not_offered_is_not_replaced(
-    fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
+    fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall, tmp_path: Path
 ) -> None:
     made = adapter("acp", configured("acp", fake_programs), clock=lambda: NOW)
     result = await made.call(make_call(model="m9"), spawner, lambda output: None)
     assert result.kind is ResultKind.MODEL
     assert "m1, m2" in result.error
+    assert not (tmp_path / "clone" / "made.txt").exists()  # it was asked nothing
 
 
 @pytest.mark.parametrize("by_file", [False, True])

@@ -136,7 +136,7 @@ def _dialect(name: str, url: str) -> tuple[AgentConfig, dict[str, str], str]:
                 "OPENCODE_DISABLE_AUTOUPDATE": "1",
                 "OPENCODE_DISABLE_MODELS_FETCH": "1",
             }
-            return AgentConfig(argv=(program(name), "acp"), adapter="acp"), env, "fake/m1"
+            return AgentConfig(program=program(name)), env, "fake/m1"
     raise AssertionError(name)
 
 

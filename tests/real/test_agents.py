@@ -92,11 +92,14 @@ async def test_a_reader_cannot_write(real_agent: Make, name: str) -> None:
 
 
 FAILURES: dict[str, Callable[[str], Step]] = {
-    "rate": lambda d: fail(429, "RESOURCE_EXHAUSTED" if d == "gemini" else "rate_limit_error", "slow down"),
+    # opencode hands on the provider's words only, so they are such as providers use.
+    "rate": lambda d: fail(429, "RESOURCE_EXHAUSTED" if d == "gemini" else "rate_limit_error", "Rate limit reached"),
     "overloaded": lambda d: (
-        fail(529, "overloaded_error", "Overloaded") if d == "claude" else fail(503, "UNAVAILABLE", "overloaded")
+        fail(529, "overloaded_error", "Overloaded")
+        if d == "claude"
+        else fail(503, "UNAVAILABLE", "The model is overloaded")
     ),
-    "auth": lambda d: fail(401, "UNAUTHENTICATED" if d == "gemini" else "authentication_error", "bad key"),
+    "auth": lambda d: fail(401, "UNAUTHENTICATED" if d == "gemini" else "authentication_error", "Invalid API key"),
     "model": lambda d: fail(404, "NOT_FOUND" if d == "gemini" else "not_found_error", "model: nope does not exist"),
     "context": lambda d: fail(
         400,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from acp.connection import Connection
 
 COMMANDS = {
-    "opencode": ("opencode", "acp"),
+    "opencode": ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
     "qwen": ("qwen", "--acp"),
     "copilot": ("copilot", "--acp"),
     "gemini": ("gemini", "--acp"),
@@ -69,13 +69,18 @@ class Acp:
         log = headless.RawLog(call.log, spec.env)
         errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), spec.env)
 
+        stopped = asyncio.Event()
+
         def complain(line: bytes) -> None:
             errors.write(line)
-            stream.feed_error(line)
+            for output in stream.feed_error(line):
+                emit(output)
+            if stream.stop:
+                stopped.set()
 
         try:
             async with spawner.converse(spec, complain) as talk:
-                wire = _Wire(talk, stream, log, emit)
+                wire = _Wire(talk, stream, log, emit, stopped)
                 async with _connected(wire, stream) as connection:
                     reason = await _within(call.timeout, _Session(self, call, where, connection, stream, wire).run())
                 finished = await talk.stop()
@@ -121,12 +126,19 @@ async def _connected(wire: _Wire, stream: AcpStream) -> AsyncIterator[Connection
 class _Wire:
     """The library's transport over our spawner: every line is logged and read by us before the library sees it."""
 
-    def __init__(self, talk: Conversation, stream: AcpStream, log: headless.RawLog, emit: headless.Emit) -> None:
+    def __init__(
+        self,
+        talk: Conversation,
+        stream: AcpStream,
+        log: headless.RawLog,
+        emit: headless.Emit,
+        stopped: asyncio.Event,
+    ) -> None:
         self._talk, self._stream, self._log, self._emit = talk, stream, log, emit
+        self.stopped = stopped
+        """The reader wants the call ended: a cap is passed, or the agent retries in vain."""
         self._incoming = self._lines()
         self.accounted = asyncio.Event()
-        self.stopped = asyncio.Event()
-        """The reader wants the call ended: a cap is passed."""
 
     async def send(self, message: dict[str, Any]) -> None:
         await self._talk.write(json.dumps(message).encode() + b"\n")

@@ -5,6 +5,7 @@ Accounting is uneven between agents: a cumulative cost, tokens only, or nothing.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from engine.core.activity import OutputKind
@@ -24,6 +25,9 @@ _QUIET = frozenset(
     {"available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "plan"}
 )
 _HARMLESS = frozenset({"read", "search", "think", "fetch"})
+_FAILED_REQUEST = re.compile(r'level=ERROR .*message="stream error" .*error\.error="([^"]*)"')
+_PATIENCE = 3
+"""Failed requests of one call before it is ended: opencode would go on, on a full context for ever."""
 _AUTH_REQUIRED = -32000
 
 
@@ -41,6 +45,8 @@ class AcpStream(Reader):
         self.costs: list[float | None] = []
         self.cost_before: float | None = None if call.session else 0.0
         self.tools: dict[str, str] = {}
+        self.complaints = 0
+        self.complaint = ""
 
     def event(self, event: Object) -> list[Output]:
         match event.get("method"):
@@ -63,6 +69,19 @@ class AcpStream(Reader):
             self.failure = event["error"]
             return [Output(kind=OutputKind.ERROR, text=shown(_complaint(event["error"])))]
         return []
+
+    def feed_error(self, line: bytes) -> list[Output]:
+        """opencode says nothing over the protocol while it retries, but logs each failed request."""
+        super().feed_error(line)
+        found = _FAILED_REQUEST.search(line[:8_000].decode("utf-8", "replace"))
+        if not found:
+            return []
+        self.complaints += 1
+        self.complaint = found.group(1)
+        self.retry(classify.by_message(self.complaint))
+        if self.complaints >= _PATIENCE:
+            self.stop = self.stop or self.pending
+        return [Output(kind=OutputKind.RETRY, text=shown(self.complaint))]
 
     def _replay(self, update: Object) -> list[Output]:
         if update.get("sessionUpdate") == "usage_update":
@@ -154,7 +173,7 @@ class AcpStream(Reader):
         if kind is None or (finished.reason == "stopped" and self.stop is None):
             kind = self._judge(finished)
         words = "".join(self.said) or "".join(self.earlier)
-        said = _complaint(self.failure) if self.failure else ""
+        said = _complaint(self.failure) if self.failure else self.complaint
         tokens = _tokens(self.answer or {}) if not self.call.session else Tokens()
         return self.close(
             finished,

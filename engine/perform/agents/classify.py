@@ -70,10 +70,13 @@ _MESSAGES: tuple[tuple[ResultKind, str], ...] = (
     (ResultKind.AUTH, r"authentication required|set an auth method|api key not valid"),
     (ResultKind.RATE, r"status(:| code)? ?429|\b429 too many requests|rate limit (exceeded|reached)"),
     (ResultKind.OVERLOADED, r"status(:| code)? ?5\d\d\b|experiencing high demand|\boverloaded\b"),
-    (ResultKind.MODEL, r"model .{0,80}(does not exist|not found|not supported)|issue with the selected model"),
+    (ResultKind.MODEL, r"\bmodel\b.{0,80}(does not exist|not found|not supported)|issue with the selected model"),
     (ResultKind.MODEL, r"models?/\S+ is not found"),
     (ResultKind.NETWORK, r"stream disconnected|connection (refused|dropped|reset|failed|error)|econn|fetch failed"),
-    (ResultKind.NETWORK, r"request timed out|enotfound|does not resolve|network error|socket hang up"),
+    (
+        ResultKind.NETWORK,
+        r"cannot connect to|request timed out|enotfound|does not resolve|network error|socket hang up",
+    ),
     (ResultKind.TURNS, r"max(imum)? (number of |session )?turns"),
 )
 _PATTERNS = tuple((kind, re.compile(pattern, re.IGNORECASE)) for kind, pattern in _MESSAGES)
