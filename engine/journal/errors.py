@@ -76,7 +76,7 @@ class EngineRunning(JournalError):
 
 
 _NO_SPACE = frozenset({errno.ENOSPC, errno.EDQUOT})
-RESTORE_HINT = "Run `devteam doctor`: it restores the journal from its last backup and from what can still be read."
+RESTORE_HINT = "Start the engine (`devteam run`): it restores the journal from its backup and from what can be read."
 
 
 def translate(error: apsw.Error | OSError, path: Path, system_errno: int = 0) -> JournalError:

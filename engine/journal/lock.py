@@ -1,7 +1,8 @@
 """One engine per repository: a lock that dies with its holder.
 
 Two flocks are held: on the lock file, whose text says who holds it, and on its folder, because a lock file that is
-deleted lets a second engine lock a new one of the same name. Both are close-on-exec, so no agent inherits them.
+deleted lets a second engine lock a new one of the same name. The folder must therefore be the repository's own. Both
+are close-on-exec, so no agent inherits them.
 """
 
 from __future__ import annotations

@@ -37,6 +37,7 @@ def open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Ope
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
     place.refuse_network(folder, place.fs_type(folder.resolve(), place.mounts()))
+    place.refuse_link(path)
     replace.finish(path)
     mark = read_mark(path)
     recovery = None

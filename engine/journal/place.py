@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.journal.errors import JournalOnNetwork
+from engine.journal.errors import JournalDenied, JournalOnNetwork
 
 _NETWORK = frozenset({
     *("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "afs", "coda", "ncpfs", "ceph", "lustre", "gpfs"),
@@ -42,6 +42,14 @@ def refuse_network(path: Path, kind: str) -> None:
             f"The journal cannot be kept in {path}: it is on a network file system ({kind}), where two machines could"
             " damage it.",
             "Clone the repository to a local disk and run devteam there.",
+        )
+
+
+def refuse_link(path: Path) -> None:
+    """A repository may come with a link in the journal's place, to a file of the user's. Raises JournalDenied."""
+    if path.is_symlink():
+        raise JournalDenied(
+            f"The journal {path} is a symbolic link, which is not followed.", f"Remove it: `rm {path}`."
         )
 
 

@@ -65,15 +65,23 @@ def formats(connection: apsw.Connection) -> tuple[int, int]:
 def connect(path: Path, busy_ms: int) -> apsw.Connection:
     """A connection that may write but leaves the file and its log untouched until `settle` trusts it."""
     connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READWRITE)
-    connection.set_busy_timeout(busy_ms)
+    guard(connection, busy_ms)
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.wal_autocheckpoint(0)
     return connection
 
 
+def guard(connection: apsw.Connection, busy_ms: int) -> None:
+    """The file may come with a stranger's repository: nothing written in it is run."""
+    connection.set_busy_timeout(busy_ms)
+    connection.config(apsw.SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+    connection.config(apsw.SQLITE_DBCONFIG_DEFENSIVE, 1)
+
+
 def settle(connection: apsw.Connection) -> None:
     """The file is whole: durable writing from here on."""
-    connection.pragma("journal_mode", "wal")
+    if connection.pragma("journal_mode", "wal") != "wal":
+        raise apsw.CantOpenError("its file system cannot hold a write-ahead log")
     connection.pragma("synchronous", "full")
     connection.pragma("fullfsync", 1)
     connection.pragma("journal_size_limit", 8 * 1024 * 1024)

@@ -11,6 +11,8 @@ from pathlib import Path
 import apsw
 
 from engine.journal.errors import JournalMissing, named
+from engine.journal.place import refuse_link
+from engine.journal.schema import guard
 
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
 
@@ -19,6 +21,7 @@ class View:
     """A read-only connection, and the private copy it reads where there had to be one."""
 
     def __init__(self, path: Path, busy_ms: int) -> None:
+        refuse_link(path)
         if not path.exists():
             raise JournalMissing(
                 f"There is no journal at {path} yet.", "Start with `devteam init`, then `devteam run`."
@@ -63,7 +66,7 @@ class View:
 def _open(path: Path, mode: str, busy_ms: int, flags: int = _FLAGS) -> apsw.Connection:
     connection = apsw.Connection(f"{path.absolute().as_uri()}?{mode}", flags=flags)
     try:
-        connection.set_busy_timeout(busy_ms)
+        guard(connection, busy_ms)
         connection.pragma("schema_version")  # the first touch of the file
     except BaseException:
         connection.close()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import random
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from zlib import crc32
 
 import apsw
 import pytest
@@ -14,6 +16,8 @@ import pytest
 from engine.core.events import Fact, Noted
 from engine.journal import JournalCorrupt, JournalNotADatabase
 from engine.journal.mark import mark_path
+from engine.journal.rows import content
+from engine.journal.schema import COLUMNS
 from tests.journal.conftest import STREAM, Place, numbered, texts
 
 EVENTS, BACKUP_AT = 300, 200
@@ -242,6 +246,49 @@ def test_what_is_restored(pristine: tuple, tmp_path: Path, damage: Callable[[Pla
         assert str(report.backup) in words
         assert (f"{EVENTS - restored} acknowledged events" in words) == (restored < EVENTS)
         assert report.kept_aside is None or f"kept as {report.kept_aside}" in words
+
+
+def forge(place: Place, seq: int) -> None:
+    """Change an event and its CRC, as somebody would who knows the format but not the chain."""
+    connection = apsw.Connection(str(place.db))
+    row = list(connection.execute(f"SELECT {COLUMNS} FROM event WHERE seq = {seq}").fetchone())
+    row[6] = row[6].replace(b"event", b"EVENT")
+    connection.execute("UPDATE event SET body = ?, crc = ? WHERE seq = ?", (row[6], crc32(content(*row[:7])), seq))
+    connection.close()
+
+
+def spoil_index(place: Place) -> None:
+    """One letter in a leaf of the index: no row is touched, but reading a stream would miss an event."""
+    data = bytearray(place.db.read_bytes())
+    leaf = next(
+        at for at in range(4096, len(data), 4096) if data[at] == 0x0A and STREAM.encode() in data[at : at + 4096]
+    )
+    cell = int.from_bytes(data[leaf + 8 : leaf + 10], "big")
+    at = data.index(STREAM.encode(), leaf + cell)
+    data[at : at + 1] = b"X"
+    place.db.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        pytest.param(lambda p: overwrite(p, "event 100 "), r"event 101 was changed .*CRC", id="crc"),
+        pytest.param(lambda p: forge(p, 150), r"event 150 is not the one that followed event 149", id="chain"),
+        pytest.param(
+            lambda p: sql("DELETE FROM event WHERE seq = 77")(p.db, random.Random(1)), "event 77 is missing", id="gap"
+        ),
+        pytest.param(
+            lambda p: sql("DELETE FROM event WHERE seq > 77")(p.db, random.Random(1)), "300 was acknowledged", id="end"
+        ),
+        pytest.param(spoil_index, "SQLite reports", id="index"),
+    ],
+)
+def test_each_check_finds_what_the_others_cannot(pristine: tuple, tmp_path: Path, damage: Callable, words: str) -> None:
+    place = variant(pristine[0], tmp_path / "x", clean=True)
+    damage(place)
+    with place.open() as journal:
+        assert journal.recovery is not None
+        assert re.search(words, journal.recovery.reason), journal.recovery.reason
 
 
 def test_a_damaged_log_is_not_taken_for_its_end(pristine: tuple, tmp_path: Path) -> None:

@@ -369,6 +369,29 @@ def test_somebody_else_may_view_what_is_readable_but_not_write(public: Place) ->
 
 
 @pytest.mark.parametrize("read_only", [False, True], ids=["writer", "viewer"])
+def test_a_link_in_the_journals_place_is_not_followed(place: Place, tmp_path: Path, read_only: bool) -> None:
+    place.fill(3)
+    place.db.rename(secret := tmp_path / "secret")
+    secret.chmod(0o640)
+    place.db.symlink_to(secret)
+    before = secret.read_bytes()
+    with pytest.raises(JournalDenied, match="symbolic link"):
+        place.open(read_only=read_only)
+    assert (secret.read_bytes(), secret.stat().st_mode & 0o777) == (before, 0o640)
+
+
+def test_a_trigger_in_a_strangers_file_is_not_run(place: Place) -> None:
+    events = place.fill(20, backup_at=10)
+    connection = apsw.Connection(str(place.db))
+    connection.execute("CREATE TRIGGER t AFTER INSERT ON event BEGIN DELETE FROM event WHERE seq = 1; END")
+    connection.close()
+    with place.open() as journal:
+        assert journal.recovery is not None
+        journal.append(STREAM, numbered(20, 1))
+        assert [e.event for e in journal.read()] == [*events, *numbered(20, 1)]
+
+
+@pytest.mark.parametrize("read_only", [False, True], ids=["writer", "viewer"])
 def test_a_lock_of_another_program_is_named(place: Place, read_only: bool) -> None:
     place.fill(3)
     other = apsw.Connection(str(place.db))

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -81,6 +82,23 @@ def test_many_senders_at_once_lose_nothing(folder: Path) -> None:
     assert sorted(ids) == sorted(f"{n}-{k}" for n in range(8) for k in range(25))
     for n in range(8):
         assert [i for i in ids if i.startswith(f"{n}-")] == [f"{n}-{k}" for k in range(25)]
+
+
+def test_threads_of_one_sender_lose_nothing(folder: Path) -> None:
+    """One process, one instant: only the refusal of a taken name keeps them apart."""
+    clock, start = VirtualClock(), threading.Barrier(8)
+
+    def work(n: int) -> None:
+        start.wait()
+        for k in range(25):
+            send(folder, Pause(id=f"{n}-{k}"), clock)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({command.id for _, command in Inbox(folder, clock).take() if isinstance(command, Pause)}) == 200
 
 
 def test_files_are_private(folder: Path) -> None:
