@@ -39,7 +39,7 @@ async def settled(work: Coroutine[Any, Any, T]) -> T:
 
 
 class Child:
-    """From start to end. `over` holds the reason as soon as one is known; `end` must always be awaited after `start`."""
+    """From start to end. `over` holds the reason as soon as one is known; `end` must be awaited after `start`."""
 
     def __init__(self, spec: ProcessSpec, family: Family, clock: Callable[[], float], grace: float) -> None:
         self.spec = spec
@@ -131,6 +131,8 @@ class Child:
         if not self._exit.done() and self.spec.graceful and self.over.result() != "flood":
             self._family.ask(namespace=self._namespace)
             await asyncio.wait([self._exit], timeout=self._grace)
+        if self._states:
+            self._states.read_now()
         left = await self._family.end(KILL_SECONDS)
         await asyncio.wait([self._exit], timeout=1.0)
         if left:
@@ -195,10 +197,9 @@ class Child:
 
     def _note_status(self, chunk: bytes) -> None:
         self._status = (self._status + chunk)[-4096:]
+        self._family.has_init(int(self._said().get("child-pid", 0)))
 
-    def _sink(
-        self, tail: Tail, on_chunk: OnLine | None, on_line: OnLine | None
-    ) -> Callable[[bytes], None]:
+    def _sink(self, tail: Tail, on_chunk: OnLine | None, on_line: OnLine | None) -> Callable[[bytes], None]:
         lines = None
         if on_line:
             lines = Lines(on_line, self.spec.max_line, self.spec.max_rate, self._clock)

@@ -115,9 +115,7 @@ class Spawner(Protocol):
         """Run to the end. Cancelling the awaiting task ends the child and all it started before this returns."""
         ...
 
-    def converse(
-        self, spec: ProcessSpec, on_stderr: OnLine | None = None
-    ) -> AbstractAsyncContextManager[Conversation]:
+    def converse(self, spec: ProcessSpec, on_stderr: OnLine | None = None) -> AbstractAsyncContextManager[Conversation]:
         """Start it with stdin left open (ACP). All limits of the spec hold; leaving the block ends it."""
         ...
 

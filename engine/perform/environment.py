@@ -12,9 +12,38 @@ BASE = (
 """For everybody: places, language, terminal."""
 
 TOOLS = (
-    *("VIRTUAL_ENV", "PYENV_ROOT", "PYENV_VERSION", "CONDA_PREFIX", "UV_PYTHON_INSTALL_DIR", "NVM_DIR", "NVM_BIN", "VOLTA_HOME"),
-    *("FNM_DIR", "BUN_INSTALL", "DENO_DIR", "PNPM_HOME", "CARGO_HOME", "RUSTUP_HOME", "RUSTUP_TOOLCHAIN", "GOPATH", "GOROOT"),
-    *("GOFLAGS", "JAVA_HOME", "M2_HOME", "MAVEN_HOME", "GRADLE_HOME", "ANDROID_HOME", "RBENV_ROOT", "ASDF_DIR", "ASDF_DATA_DIR"),
+    *(
+        "VIRTUAL_ENV",
+        "PYENV_ROOT",
+        "PYENV_VERSION",
+        "CONDA_PREFIX",
+        "UV_PYTHON_INSTALL_DIR",
+        "NVM_DIR",
+        "NVM_BIN",
+        "VOLTA_HOME",
+    ),
+    *(
+        "FNM_DIR",
+        "BUN_INSTALL",
+        "DENO_DIR",
+        "PNPM_HOME",
+        "CARGO_HOME",
+        "RUSTUP_HOME",
+        "RUSTUP_TOOLCHAIN",
+        "GOPATH",
+        "GOROOT",
+    ),
+    *(
+        "GOFLAGS",
+        "JAVA_HOME",
+        "M2_HOME",
+        "MAVEN_HOME",
+        "GRADLE_HOME",
+        "ANDROID_HOME",
+        "RBENV_ROOT",
+        "ASDF_DIR",
+        "ASDF_DATA_DIR",
+    ),
 )
 """Where tools are installed: without these the shims of version managers fail."""
 
@@ -25,13 +54,37 @@ NETWORK = (
 """For agents, who need the network; a proxy's address may hold a password, so never for checks."""
 
 NEVER = (
-    *("GIT_*", "SSH_*", "GPG_*", "GNUPGHOME", "DBUS_*", "XAUTHORITY", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DOCKER_*"),
-    *("LD_*", "DYLD_*", "BASH_ENV", "ENV", "PROMPT_COMMAND", "PYTHONSTARTUP", "DEVTEAM_*", "SUDO_*", "KUBECONFIG", "TMUX*"),
+    *(
+        "GIT_*",
+        "SSH_*",
+        "GPG_*",
+        "GNUPGHOME",
+        "DBUS_*",
+        "XAUTHORITY",
+        "DISPLAY",
+        "WAYLAND_DISPLAY",
+        "XDG_RUNTIME_DIR",
+        "DOCKER_*",
+    ),
+    *(
+        "LD_*",
+        "DYLD_*",
+        "BASH_ENV",
+        "ENV",
+        "PROMPT_COMMAND",
+        "PYTHONSTARTUP",
+        "DEVTEAM_*",
+        "SUDO_*",
+        "KUBECONFIG",
+        "TMUX*",
+    ),
 )
 """Not even when a list of the user names them: they steer git, reach sockets or load code."""
 
 
-def scrubbed(base: Mapping[str, str], allow: Sequence[str] = (), extra: Mapping[str, str] | None = None) -> dict[str, str]:
+def scrubbed(
+    base: Mapping[str, str], allow: Sequence[str] = (), extra: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """The part of `base` on the lists BASE, TOOLS and `allow` (names, or patterns with *), then `extra` as it is.
 
     For an agent `allow` is NETWORK and the variables of its provider; for a check it is empty.

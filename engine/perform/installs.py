@@ -1,4 +1,4 @@
-"""Where programs live: the folders that must stay readable when HOME is hidden, found from executables and their links."""
+"""Where programs live: the folders that must stay readable when HOME is hidden, found by following executables."""
 
 from __future__ import annotations
 
@@ -10,8 +10,36 @@ from pathlib import Path
 from engine.perform.contract import Mount
 
 _WHOLE = frozenset(
-    ".pyenv .nvm .rustup .volta .asdf .rbenv .nodenv .goenv .jenv .sdkman .bun .deno .fnm .npm-global .opencode .dotnet "
-    ".nix-profile .pnpm .proto .rye .pixi .juliaup .ghcup miniconda3 anaconda3 miniforge3 mambaforge micromamba".split()
+    [
+        ".pyenv",
+        ".nvm",
+        ".rustup",
+        ".volta",
+        ".asdf",
+        ".rbenv",
+        ".nodenv",
+        ".goenv",
+        ".jenv",
+        ".sdkman",
+        ".bun",
+        ".deno",
+        ".fnm",
+        ".npm-global",
+        ".opencode",
+        ".dotnet",
+        ".nix-profile",
+        ".pnpm",
+        ".proto",
+        ".rye",
+        ".pixi",
+        ".juliaup",
+        ".ghcup",
+        "miniconda3",
+        "anaconda3",
+        "miniforge3",
+        "mambaforge",
+        "micromamba",
+    ]
 )
 """Folders of HOME that hold one tool and nothing private."""
 
@@ -38,8 +66,8 @@ def install_roots(
 ) -> tuple[Mount, ...]:
     """Read-only mounts, each at its own place, that argv[0], the extras and the programs on `path` need.
 
-    Only what lies beneath a `hidden` folder is named, and nothing that would uncover a hidden folder as a whole, or that lies
-    in or above one of `kept` (the checkout, the private HOME, the state directory).
+    Only what lies beneath a `hidden` folder is named, nothing that would uncover a hidden folder as a whole, or that
+    lies in or above one of `kept` (the checkout, the private HOME, the state directory).
     """
     home = Path(os.path.realpath(home))
     # No root may uncover what is to stay hidden.

@@ -1,7 +1,7 @@
-"""Run alone, as `python -I -S landlock_exec.py RULE... -- COMMAND...`: confines itself with Landlock, then becomes COMMAND.
+"""Run alone, as `python -I -S landlock_exec.py RULE... -- COMMAND...`: confines itself with Landlock, becomes COMMAND.
 
-A rule is a letter and a value: `w/path` may be read and written beneath, `r/path` may be read, `m123` bytes of memory, `n123` open
-files, `d` end with the parent. It fails closed: what cannot be enforced ends it with 126 before COMMAND has run.
+A rule is a letter and a value: `w/path` may be read and written beneath, `r/path` may be read, `m123` bytes of memory,
+`n123` open files, `d` end with the parent. It fails closed: what cannot be enforced ends it with 126, COMMAND unrun.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ import sys
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR, TRUNCATE = 1 << 0, 1 << 1, 1 << 2, 1 << 3, 1 << 14
 SCOPES = 0b11  # abstract unix sockets and signals: only to processes of the same domain
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-PR_SET_PDEATHSIG, PR_SET_NO_NEW_PRIVS = 1, 38
+PR_SET_PDEATHSIG, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 24, 38
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -57,6 +57,16 @@ def confine(writable: list[str], readable: list[str]) -> None:
     os.close(rules)
 
 
+def drop_capabilities() -> None:
+    """Root without capabilities is an ordinary user who owns much; with them Landlock has holes (/proc/kcore)."""
+    if os.geteuid():
+        return
+    for capability in range(64):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
+    _check(libc.capset(header, nothing), "capabilities")
+
+
 def main() -> None:
     """Read the rules, apply them, go."""
     cut = sys.argv.index("--")
@@ -70,6 +80,7 @@ def main() -> None:
     for value in values["m"]:
         resource.setrlimit(resource.RLIMIT_AS, (int(value), int(value)))
     confine(values["w"], values["r"])
+    drop_capabilities()
     try:
         os.execvp(command[0], command)  # noqa: S606 - the command is the whole point
     except OSError as error:

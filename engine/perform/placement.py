@@ -16,7 +16,7 @@ class PlacementRefusedError(Exception):
     """A mount cannot be placed; the words say where."""
 
 
-class Place(Struct):
+class Place(Struct, frozen=True, kw_only=True):
     """One spot beneath `root` where `source` shall appear."""
 
     root: Path
@@ -58,13 +58,15 @@ class Placements:
         folder = _folder(place)
         try:
             try:
-                there = os.lstat(name, dir_fd=folder)  # noqa: PTH116 - Path has no dir_fd
+                there = os.lstat(name, dir_fd=folder)
             except FileNotFoundError:
                 return self._create(place, name, folder)
             if stat.S_ISLNK(there.st_mode):
-                if self._links and os.readlink(name, dir_fd=folder) == str(place.source):  # noqa: PTH115
+                if self._links and os.readlink(name, dir_fd=folder) == str(place.source):
                     return True  # left by an engine that was killed
-                raise PlacementRefusedError(f"{place.root / place.relative} is a symbolic link; nothing is mounted through it")
+                raise PlacementRefusedError(
+                    f"{place.root / place.relative} is a symbolic link; nothing is mounted through it"
+                )
             if not self._links:
                 return False
             # An empty folder is a mount point from another mode; a filled one is the clone's own and stays.
@@ -77,10 +79,10 @@ class Placements:
 
     def _create(self, place: Place, name: str, folder: int) -> bool:
         if self._links:
-            os.symlink(place.source, name, dir_fd=folder)  # noqa: PTH211
+            os.symlink(place.source, name, dir_fd=folder)
             return True
         if place.source.is_dir():
-            os.mkdir(name, 0o755, dir_fd=folder)  # noqa: PTH102
+            os.mkdir(name, 0o755, dir_fd=folder)
         else:
             os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o644, dir_fd=folder))
         return True
@@ -91,12 +93,12 @@ class Placements:
         with contextlib.suppress(OSError, PlacementRefusedError):
             folder = _folder(place)
             try:
-                there = os.lstat(name, dir_fd=folder)  # noqa: PTH116
+                there = os.lstat(name, dir_fd=folder)
                 if stat.S_ISDIR(there.st_mode):
                     os.rmdir(name, dir_fd=folder)
-                elif stat.S_ISREG(there.st_mode) and there.st_size == 0:
-                    os.unlink(name, dir_fd=folder)
-                elif stat.S_ISLNK(there.st_mode) and os.readlink(name, dir_fd=folder) == str(place.source):  # noqa: PTH115
+                elif (stat.S_ISREG(there.st_mode) and there.st_size == 0) or (
+                    stat.S_ISLNK(there.st_mode) and os.readlink(name, dir_fd=folder) == str(place.source)
+                ):
                     os.unlink(name, dir_fd=folder)
             finally:
                 os.close(folder)
@@ -109,7 +111,7 @@ def _folder(place: Place) -> int:
     for part in place.relative.parts[:-1]:
         try:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(part, 0o755, dir_fd=at)  # noqa: PTH102
+                os.mkdir(part, 0o755, dir_fd=at)
             below = os.open(part, flags, dir_fd=at)
         except OSError as error:
             raise PlacementRefusedError(

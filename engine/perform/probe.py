@@ -12,6 +12,7 @@ from engine.perform import landlock_exec
 from engine.perform.contract import Confinement, ProcessSpec
 from engine.perform.process import ProcessSpawner
 from engine.perform.sandbox import SandboxMode
+from engine.perform.view import real
 
 PREFERENCES = ("auto", "bwrap", "landlock", "none")
 INSTALL_HINT = "install bubblewrap (Debian, Ubuntu: apt install bubblewrap) or choose another mode with --sandbox"
@@ -43,8 +44,8 @@ class SandboxUnavailableError(Exception):
 async def probe(preferred: str = "auto", *, scratch: Path, home: Path) -> SandboxMode:
     """The mode in force. `auto` takes the strongest that works, at worst "none", and says in `detail` why.
 
-    A mode that is named must work: else SandboxUnavailableError. Whether "none" is good enough is the caller's question;
-    an unattended run refuses it unless the user asked for it.
+    A mode that is named must work: else SandboxUnavailableError. Whether "none" is good enough is the caller's
+    question; an unattended run refuses it unless the user asked for it.
     """
     if preferred not in PREFERENCES:
         raise SandboxUnavailableError(f"sandbox mode {preferred!r} is unknown; use one of {', '.join(PREFERENCES)}")
@@ -80,9 +81,9 @@ async def _tried(mode: SandboxMode, scratch: Path, home: Path) -> str:
         return "not installed"
     if mode.name == "landlock" and (os.uname().sysname != "Linux" or landlock_exec.abi() < 1):
         return "this kernel has none"
-    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)
+    scratch.mkdir(mode=0o700, parents=True, exist_ok=True)  # noqa: ASYNC240 - once, at the start
     with tempfile.TemporaryDirectory(dir=scratch, prefix="probe-") as made:
-        base = Path(made).resolve()
+        base = real(Path(made))
         checkout, clone, outside, secret = (base / name for name in ("checkout", "clone", "outside", "secret"))
         for folder in (checkout, clone, outside, secret):
             folder.mkdir()

@@ -20,7 +20,8 @@ from engine.perform.child import Child, settled
 from engine.perform.contract import Conversation, Finished, OnLine, ProcessSpec
 from engine.perform.placement import PlacementRefusedError, Placements
 from engine.perform.reaper import PROCESS_TAG, RUN_ID, Family, become_subreaper
-from engine.perform.sandbox import CannotStartError, Ground, SandboxMode, plan
+from engine.perform.sandbox import CannotStartError, SandboxMode, plan
+from engine.perform.view import Ground
 
 WAITING_BYTES = 1_048_576
 """A conversation holds this much unread output; then its child has to wait."""
@@ -58,9 +59,7 @@ class ProcessSpawner:
         """The sandbox mode in force: bwrap, landlock or none."""
         return self._mode.name
 
-    async def run(
-        self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None
-    ) -> Finished:
+    async def run(self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None) -> Finished:
         """Run to the end. Cancelling the awaiting task ends the child and all it started before this returns."""
         with ExitStack() as stack:
             child = self._child(spec)

@@ -1,4 +1,4 @@
-"""What the machine says about its processes: parents, sessions, environments. Read from /proc, elsewhere through psutil."""
+"""What the machine says about its processes: parents, sessions, environments. From /proc, elsewhere from psutil."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PROC = Path("/proc")
 HAS_PROC = (_PROC / "self" / "stat").exists()
 
 
-class Entry(Struct):
+class Entry(Struct, frozen=True, kw_only=True):
     """One process as the table shows it."""
 
     pid: int
@@ -54,7 +54,7 @@ def pids() -> list[int]:
     """Every process that can be seen."""
     if HAS_PROC:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names only, no Path objects
-    import psutil
+    import psutil  # type: ignore[import-untyped]
 
     return list(psutil.pids())
 

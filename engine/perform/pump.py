@@ -105,6 +105,11 @@ class PipeReader:
             self._held = False
             self._loop.add_reader(self._fd, self._ready)
 
+    def read_now(self) -> None:
+        """What is there, without waiting for the loop's turn."""
+        if self._fd >= 0:
+            self._ready()
+
     def close(self) -> None:
         if self._fd >= 0:
             self._loop.remove_reader(self._fd)

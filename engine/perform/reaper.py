@@ -1,7 +1,7 @@
-"""Ending processes: everything one child started, and everything a dead engine left behind. The only place that signals.
+"""Ending processes: all that one child started, and all that a dead engine left behind. The only place that signals.
 
-Every child of the spawner is the leader of a session of its own and carries two variables: the run id, and a tag that is
-its alone. The engine is a child subreaper, so whatever a child started is, at any moment, beneath the engine in the
+Every child of the spawner is the leader of a session of its own and carries two variables: the run id, and a tag that
+is its alone. The engine is a child subreaper, so whatever a child started is, at any moment, beneath the engine in the
 process tree; tags and sessions only say to which of several children it belongs.
 """
 
@@ -56,6 +56,7 @@ class Family:
         self._session = os.getsid(0)
         self._before = set(proctable.children(os.getpid()))
         self._seen: set[tuple[int, int]] = set()
+        self._init = 0
         # Known before the child exists: another family that ends meanwhile must not take it for a stranger.
         _tags.add(tag)
 
@@ -65,6 +66,10 @@ class Family:
         _leaders.add(leader)
         started = proctable.entry(leader)
         self._start = started.start if started else 0
+
+    def has_init(self, pid: int) -> None:
+        """The first process of the child's namespace: when bubblewrap ends, its dead init is left to us."""
+        self._init = pid
 
     def forget(self) -> None:
         """It never came to be, or nothing of it is left."""
@@ -102,17 +107,17 @@ class Family:
             if found is None:
                 continue
             if self._owns(found):
-                self._seen.add((found.pid, found.start))
                 roots.append(pid)
         alive = []
         for pid in proctable.descendants(roots):
             found = proctable.entry(pid)
             if found and found.alive:
                 alive.append(pid)
+                self._seen.add((pid, found.start))
         return alive
 
     async def end(self, seconds: float) -> list[int]:
-        """Kill and kill again until nothing is left, and collect the dead. What is alive after `seconds` is returned."""
+        """Kill and kill again until nothing is left, and collect the dead. Returns what is alive after `seconds`."""
         deadline = self._clock() + seconds
         pause = 0.001
         quiet = 0
@@ -134,8 +139,8 @@ class Family:
         """Does this adopted child of the engine belong here?
 
         One without a tag of a living family, in a session of its own and younger than our child, can only come from
-        something that cleared its environment. With several families alive it could be another's: it ends with the first
-        of them, for a process that outlives its agent would write while the checks read.
+        something that cleared its environment. With several families alive it could be another's: it ends with the
+        first of them, for a process that outlives its agent would write while the checks read.
         """
         if self.leader in (found.session, found.group):
             return True
@@ -149,19 +154,24 @@ class Family:
     def _reap(self) -> None:
         """Collect adopted dead children. Never one that asyncio or another owner may still be waiting for."""
         now = self._clock()
+        waiting: dict[tuple[int, int], float] = {}
         for pid in proctable.children(os.getpid()):
             found = proctable.entry(pid)
             if found is None or found.alive or pid in _leaders or found.session == self._session:
                 continue
             key = (pid, found.start)
-            ours = key in self._seen or (self.leader == found.session and pid != self.leader)
-            if ours or now - _strays.setdefault(key, now) > STRAY_SECONDS:
-                _strays.pop(key, None)
+            ours = key in self._seen or pid == self._init or (self.leader == found.session and pid != self.leader)
+            since = _strays.get(key, now)
+            if ours or now - since > STRAY_SECONDS:
                 with contextlib.suppress(ChildProcessError):
                     os.waitpid(pid, os.WNOHANG)
+            else:
+                waiting[key] = since
+        _strays.clear()
+        _strays.update(waiting)
 
 
-class Orphans(Struct):
+class Orphans(Struct, frozen=True, kw_only=True):
     """What was done about a dead engine's processes."""
 
     ended: int
@@ -172,9 +182,7 @@ class Orphans(Struct):
 def find_orphans(run_id: str) -> tuple[int, ...]:
     """Living processes that carry this run id, and all beneath them; never this process or one above it."""
     spared = proctable.ancestors(os.getpid())
-    marked = [
-        pid for pid in proctable.pids() if pid not in spared and proctable.environment(pid).get(RUN_ID) == run_id
-    ]
+    marked = [pid for pid in proctable.pids() if pid not in spared and proctable.environment(pid).get(RUN_ID) == run_id]
     found = []
     for pid in proctable.descendants(marked):
         each = proctable.entry(pid)

@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import quote
 
+Raw = bytes  # the name is a method below
+
 MARK = "‹redacted›"
 """Its first character is in no key shape and is cut out of known values, so that redacting twice changes nothing."""
 
@@ -25,8 +27,8 @@ _LOOK_BACK = 16
 """Bytes before a secret that its shape looks at, and more."""
 
 _SHAPES = (
-    # Each begins with a fixed text, which makes the search fast, and has a longest length, which bounds what a stream holds
-    # back. `sk-` and the like must not be the end of a word (task-…).
+    # Each begins with a fixed text, which makes the search fast, and has a longest length, which bounds what a stream
+    # holds back. `sk-` and the like must not be the end of a word (task-…).
     rb"sk-(?<![A-Za-z0-9]sk-)[A-Za-z0-9_\-]{16,400}",
     rb"sk_(?<![A-Za-z0-9]sk_)(?:live|test)_[A-Za-z0-9]{16,200}",
     rb"rk_(?<![A-Za-z0-9]rk_)(?:live|test)_[A-Za-z0-9]{16,200}",
@@ -53,7 +55,9 @@ _KEY_BLOCK = (
     rb"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
     rb"[A-Za-z0-9+/=\s\\:,.\-]{0,16000}?-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 )
-_SECRET_NAME = re.compile(r"(?i)(?:key|token|secret|passw|passphrase|credential|auth|cookie|session|dsn|private|signature)")
+_SECRET_NAME = re.compile(
+    r"(?i)(?:key|token|secret|passw|passphrase|credential|auth|cookie|session|dsn|private|signature)"
+)
 _ORDINARY = re.compile(r"(?:[~./].*|true|false|\d{1,12}|[a-z]{1,12}://[^:@\s]*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -80,12 +84,12 @@ class Redactor:
         self._finders = [(shape, shape) for shape in map(re.compile, plain)]
         self._finders += [(re.compile(look), re.compile(shape)) for look, shape in _PRECEDED]
 
-    def bytes(self, data: bytes) -> bytes:
+    def bytes(self, data: Raw) -> Raw:
         """The same with every secret replaced by MARK."""
         return self.settled(data, 0, last=True)[0]
 
-    def _secrets(self, data: bytes, begin: int) -> Iterator[tuple[int, int]]:
-        """Where they are: as one search for all shapes at once would find them, but each searched by itself, which is fast."""
+    def _secrets(self, data: Raw, begin: int) -> Iterator[tuple[int, int]]:
+        """Where they are: what one search for all shapes would find, but each is searched alone: that is fast."""
         waiting = [
             (found.start(), rank, found.end(), shape)
             for rank, (look, shape) in enumerate(self._finders)
@@ -94,11 +98,13 @@ class Redactor:
         while waiting:
             start, _, end, _ = min(waiting, key=lambda item: item[:2])
             yield start, end
-            waiting = [
-                item if item[0] >= end else (again.start(), item[1], again.end(), item[3])
-                for item in waiting
-                if item[0] >= end or (again := item[3].search(data, end))
-            ]
+            later = []
+            for item in waiting:
+                if item[0] >= end:
+                    later.append(item)
+                elif again := item[3].search(data, end):
+                    later.append((again.start(), item[1], again.end(), item[3]))
+            waiting = later
 
     def text(self, text: str) -> str:
         """The same with every secret replaced by MARK."""
@@ -110,7 +116,7 @@ class Redactor:
         """For chunks cut anywhere; the result is that of the whole."""
         return RedactedStream(self)
 
-    def settled(self, data: bytes, begin: int, *, last: bool) -> tuple[bytes, int]:
+    def settled(self, data: Raw, begin: int, *, last: bool) -> tuple[Raw, int]:
         """Redacts from `begin` as far as no later byte can change it; returns that part and where it ends."""
         end = len(data) if last else len(data) - self.reach
         if end <= begin:

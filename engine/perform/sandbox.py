@@ -1,8 +1,8 @@
 """From a ProcessSpec to the command that is really started: bubblewrap, Landlock, or only a private place to work.
 
-bubblewrap: the clone is mounted at the path of the checkout, HOME and sockets are hidden, programs under HOME are put back
-read-only. The other modes cannot mount: the clone stays where it is, and paths of the checkout in argv, environment and
-working directory are rewritten to it. The caller sees `mode` and knows.
+bubblewrap: the clone is mounted at the path of the checkout, HOME and sockets are hidden, programs under HOME are put
+back read-only. The other modes cannot mount: the clone stays where it is, and paths of the checkout in argv,
+environment and working directory are rewritten to it. The caller sees `mode` and knows.
 """
 
 from __future__ import annotations
@@ -17,16 +17,15 @@ from pathlib import Path
 
 from engine.core.model import Struct
 from engine.perform import landlock_exec
-from engine.perform.contract import Confinement, Mount, ProcessSpec
-from engine.perform.installs import install_roots, interpreter_roots
+from engine.perform.contract import Confinement, ProcessSpec
 from engine.perform.placement import Place
+from engine.perform.view import Ground, hidden, inner, inner_home, programs, real, under
 
 OPEN_FILES = 65_536
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
-_SYSTEM = frozenset(Path(name) for name in ("/", "/usr", "/opt", "/var", "/etc", "/tmp", "/var/tmp"))  # noqa: S108
 
 
-class SandboxMode(Struct):
+class SandboxMode(Struct, frozen=True, kw_only=True):
     """What protects the machine from agents and checks."""
 
     name: str
@@ -39,7 +38,7 @@ class SandboxMode(Struct):
     """Flags of bubblewrap beyond the oldest version, as far as this one knows them."""
 
 
-class Launch(Struct):
+class Launch(Struct, frozen=True, kw_only=True):
     """The command as it is given to the kernel."""
 
     argv: tuple[str, ...]
@@ -52,17 +51,6 @@ class Launch(Struct):
 
 class CannotStartError(Exception):
     """The process cannot be started; the words go to the user."""
-
-
-class Ground(Struct):
-    """What the machine gives: the user's real HOME, a folder for temporary files."""
-
-    home: Path
-    scratch: Path
-
-
-def real(path: Path) -> Path:
-    return Path(os.path.realpath(path))
 
 
 def plan(spec: ProcessSpec, mode: SandboxMode, ground: Ground, status_fd: int) -> Launch:
@@ -84,8 +72,8 @@ def plan(spec: ProcessSpec, mode: SandboxMode, ground: Ground, status_fd: int) -
 def bwrap_argv(
     spec: ProcessSpec, confine: Confinement, mode: SandboxMode, ground: Ground, status_fd: int | None = None
 ) -> list[str]:
-    """The bubblewrap command up to and with `--`. Later mounts cover earlier ones: by depth, hiding before putting back."""
-    inner_home = _inner_home(spec, ground)
+    """The command up to and with `--`. Later mounts cover earlier ones: by depth, hiding before putting back."""
+    home = inner_home(spec, ground)
     argv = ["bwrap", "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     # Started by root it would keep every capability and could remount the root writable.
     argv += [*mode.flags, "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
@@ -95,7 +83,7 @@ def bwrap_argv(
         argv += ["--json-status-fd", str(status_fd)]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
 
-    shown = _shown(spec, confine, ground, inner_home)
+    shown = _shown(spec, confine, ground, home)
     covered = [*hidden(confine, ground), *map(Path, ("/run", "/tmp", "/var/tmp"))]  # noqa: S108
     steps: dict[tuple[int, int, Path], list[str]] = {}
     for path in covered:
@@ -106,46 +94,39 @@ def bwrap_argv(
         steps[len(dest.parts), 1, dest] = ["--bind" if writable else "--ro-bind", str(source), str(dest)]
     for key in sorted(steps):
         argv += steps[key]
-    if inner_home not in shown:
-        argv += ["--dir", str(inner_home)]
+    if home not in shown:
+        argv += ["--dir", str(home)]
     given = Path(os.path.normpath(confine.checkout))
-    if given.is_symlink() and any(given.is_relative_to(path) for path in covered):
+    if given.is_symlink() and any(under(given, path) for path in covered):
         argv += ["--symlink", str(real(given)), str(given)]
-    return [*argv, "--chdir", str(_inner(spec.cwd, confine)), "--"]
+    return [*argv, "--chdir", str(inner(spec.cwd, confine)), "--"]
 
 
-def hidden(confine: Confinement, ground: Ground) -> list[Path]:
-    """Folders of the host nobody inside shall see: all homes, what lies beside the checkout, what the caller names."""
-    checkout = real(confine.checkout)
-    wanted = [Path("/home"), Path("/root"), real(ground.home), *map(real, confine.hide)]
-    if checkout.parent not in _SYSTEM:
-        wanted.append(checkout.parent)
-    return [path for path in dict.fromkeys(wanted) if path.exists() and path != Path("/")]
-
-
-def _shown(spec: ProcessSpec, confine: Confinement, ground: Ground, inner_home: Path) -> dict[Path, tuple[Path, bool]]:
+def _shown(spec: ProcessSpec, confine: Confinement, ground: Ground, home: Path) -> dict[Path, tuple[Path, bool]]:
     """What is put back: programs first, then the private HOME, the clone and the caller's mounts; the last one wins."""
-    shown: dict[Path, tuple[Path, bool]] = {mount.dest: (mount.source, False) for mount in programs(spec, confine, ground)}
+    shown: dict[Path, tuple[Path, bool]] = {
+        mount.dest: (mount.source, False) for mount in programs(spec, confine, ground)
+    }
     resolver = real(Path("/etc/resolv.conf"))  # often a link into /run, which is hidden
-    if confine.network and resolver.is_relative_to("/run") and resolver.exists():
+    if confine.network and under(resolver, Path("/run")) and resolver.exists():
         shown[resolver] = (resolver, False)
     private = real(confine.home) if confine.home else None
     if private:
-        shown[inner_home] = shown[private] = (private, True)
+        shown[home] = shown[private] = (private, True)
     shown[real(confine.checkout)] = (real(confine.clone), confine.writable)
     for mount in confine.mounts:
-        source, dest = real(mount.source), _inner(mount.dest, confine)
+        source, dest = real(mount.source), inner(mount.dest, confine)
         if not source.exists():
             continue
         shown[dest] = (source, mount.writable)
-        if private and dest.is_relative_to(private):  # the private HOME is seen at two places
-            shown[inner_home / dest.relative_to(private)] = (source, mount.writable)
+        if private and under(dest, private):  # the private HOME is seen at two places
+            shown[home / dest.relative_to(private)] = (source, mount.writable)
     return shown
 
 
 def _needs_hiding(path: Path, covered: list[Path], shown: dict[Path, tuple[Path, bool]]) -> bool:
     """Not when it is hidden already with what lies above, and not where nothing is seen at that place."""
-    above = [other for other in (*covered, *shown) if path != other and path.is_relative_to(other)]
+    above = [other for other in (*covered, *shown) if path != other and under(path, other)]
     if not above:
         return True
     nearest = max(above, key=lambda other: len(other.parts))
@@ -154,33 +135,14 @@ def _needs_hiding(path: Path, covered: list[Path], shown: dict[Path, tuple[Path,
     return (shown[nearest][0] / path.relative_to(nearest)).exists()
 
 
-def programs(spec: ProcessSpec, confine: Confinement, ground: Ground) -> tuple[Mount, ...]:
-    """Programs in hidden folders which the command, its PATH or its virtual environments need."""
-    path = spec.env.get("PATH", os.defpath)
-    covered = hidden(confine, ground)
-    kept = [real(confine.checkout), real(confine.clone), *map(real, confine.hide)]
-    if confine.home:
-        kept.append(real(confine.home))
-    found = install_roots(spec.argv, path=path, home=ground.home, hidden=covered, kept=kept)
-    bases = {
-        root
-        for mount in confine.mounts
-        for root in interpreter_roots(real(mount.source), path=path, home=ground.home)
-        if any(root.is_relative_to(folder) for folder in covered)
-        and not any(keep.is_relative_to(root) or root.is_relative_to(keep) for keep in kept)
-    }
-    known = {mount.dest for mount in found}
-    return (*found, *(Mount(source=root, dest=root) for root in sorted(bases - known)))
-
-
 def _bubblewrap(spec: ProcessSpec, confine: Confinement, mode: SandboxMode, ground: Ground, status_fd: int) -> Launch:
-    env = {**spec.env, "HOME": str(_inner_home(spec, ground)), "TMPDIR": "/tmp"}  # noqa: S108 - inside, a tmpfs of its own
+    env = {**spec.env, "HOME": str(inner_home(spec, ground)), "TMPDIR": "/tmp"}  # noqa: S108 - inside, a tmpfs of its own
     env.pop("PWD", None)  # bubblewrap sets it
     checkout, clone = real(confine.checkout), real(confine.clone)
     places = tuple(
         Place(root=clone, relative=dest.relative_to(checkout), source=real(mount.source))
         for mount in confine.mounts
-        if (dest := _inner(mount.dest, confine)).is_relative_to(checkout) and dest != checkout and mount.source.exists()
+        if (dest := inner(mount.dest, confine)).is_relative_to(checkout) and dest != checkout and mount.source.exists()
     )
     argv = [*bwrap_argv(spec, confine, mode, ground, status_fd), *spec.argv]
     return Launch(argv=_limited(argv, spec.memory_bytes), env=env, cwd="/", places=places, namespace=True)
@@ -190,11 +152,17 @@ def _landlock(spec: ProcessSpec, confine: Confinement, ground: Ground) -> Launch
     argv, env, cwd, places = _moved(spec, confine, ground)
     _must_exist(argv, env, cwd)
     write = [env["HOME"], env["TMPDIR"], *(f"/dev/{name}" for name in DEVICES)]
-    read = [mount.source for mount in (*confine.mounts, *programs(spec, confine, ground)) if not mount.writable]
+    read = [
+        str(real(mount.source)) for mount in (*confine.mounts, *programs(spec, confine, ground)) if not mount.writable
+    ]
     (write if confine.writable else read).append(str(real(confine.clone)))
     write += [str(real(mount.source)) for mount in confine.mounts if mount.writable]
     rules = [f"w{path}" for path in write]
-    rules += [f"r{path}" for path in (*read, *_visible(Path("/"), [*hidden(confine, ground), real(confine.checkout)]))]
+    # Of /dev only the harmless ones: root could read everything from the disk's own device.
+    rules += [
+        f"r{path}"
+        for path in (*read, *_visible(Path("/"), [*hidden(confine, ground), real(confine.checkout), Path("/dev")]))
+    ]
     rules += ["d", f"n{_open_files()}", *([f"m{spec.memory_bytes}"] if spec.memory_bytes else [])]
     wrapper = (sys.executable, "-I", "-S", landlock_exec.__file__, *rules, "--")
     return Launch(argv=(*wrapper, *argv), env=env, cwd=str(cwd), places=places)
@@ -204,7 +172,7 @@ def _visible(folder: Path, covered: list[Path]) -> list[Path]:
     """The largest folders that hold nothing of what shall be hidden."""
     if folder in covered:
         return []
-    if not any(path.is_relative_to(folder) for path in covered):
+    if not any(under(path, folder) for path in covered):
         return [folder]
     try:
         entries = sorted(folder.iterdir())
@@ -216,32 +184,26 @@ def _visible(folder: Path, covered: list[Path]) -> list[Path]:
 def _moved(
     spec: ProcessSpec, confine: Confinement, ground: Ground
 ) -> tuple[tuple[str, ...], dict[str, str], Path, tuple[Place, ...]]:
-    """The command with the clone's path instead of the checkout's, private HOME and TMPDIR, and links for the mounts."""
+    """The command with the clone's path for the checkout's, private HOME and TMPDIR, and links for the mounts."""
     checkout, clone = real(confine.checkout), real(confine.clone)
     home = real(confine.home) if confine.home else ground.scratch / "home"
     tmp = home / ".tmp" if confine.home else ground.scratch / "tmp"
     for folder in (home, tmp):
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    outer_home = _inner_home(spec, ground)
+    outer_home = inner_home(spec, ground)
     places: list[Place] = []
     moves = [(confine.checkout, clone), (checkout, clone)]
     for mount in confine.mounts:
-        dest, source = _inner(mount.dest, confine), real(mount.source)
-        if not source.exists() or dest == source:
+        dest, source = inner(mount.dest, confine), real(mount.source)
+        if not source.exists():
             continue
         for top, root in ((checkout, clone), (home, home), (outer_home, home)):
-            if dest.is_relative_to(top) and dest != top:
-                places.append(Place(root=root, relative=dest.relative_to(top), source=source))
+            if under(dest, top) and dest != top:
+                relative = dest.relative_to(top)
+                places += [Place(root=root, relative=relative, source=source)] if root / relative != source else []
                 break
         else:
             moves.append((dest, source))
-    # A dependency folder of the checkout that is mounted onto itself appears in the clone by a link.
-    places += [
-        Place(root=clone, relative=_inner(mount.dest, confine).relative_to(checkout), source=real(mount.source))
-        for mount in confine.mounts
-        if mount.source.exists() and _inner(mount.dest, confine) == real(mount.source)
-        and real(mount.source).is_relative_to(checkout) and real(mount.source) != checkout
-    ]  # fmt: skip
     move = _mover(moves)
     env = {name: move(value) for name, value in spec.env.items()}
     cwd = Path(move(str(real(spec.cwd))))
@@ -290,16 +252,3 @@ def _must_exist(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Non
     name = str(cwd / argv[0]) if "/" in argv[0] else argv[0]
     if shutil.which(name, path=path) is None:
         raise CannotStartError(f"{argv[0]}: no such program (PATH is {path})")
-
-
-def _inner_home(spec: ProcessSpec, ground: Ground) -> Path:
-    """HOME as the process sees it."""
-    return real(Path(spec.env.get("HOME") or ground.home))
-
-
-def _inner(path: Path, confine: Confinement) -> Path:
-    """A path as seen inside: the clone's own path and other spellings of the checkout's are the checkout."""
-    for top in (confine.checkout, real(confine.checkout), confine.clone, real(confine.clone)):
-        if path.is_relative_to(top):
-            return real(confine.checkout) / path.relative_to(top)
-    return real(path.parent) / path.name
