@@ -26,6 +26,8 @@ from engine.perform.view import Ground
 WAITING_BYTES = 1_048_576
 """A conversation holds this much unread output; then its child has to wait."""
 
+LAST_WORD_SECONDS = 0.2
+
 _numbers = itertools.count(1)
 
 
@@ -189,6 +191,9 @@ class Talk:
         return self._finished or self.child.finished()
 
     async def close(self) -> None:
+        """End it; one that has said its last word is about to exit by itself, and that is then its reason."""
+        if self.child.reader and self.child.reader.ended.is_set() and not self.child.over.done():
+            await asyncio.wait([self.child.over], timeout=LAST_WORD_SECONDS)
         self.child.stop()
         if self._ending is None:
             self.watch()

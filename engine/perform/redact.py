@@ -46,6 +46,7 @@ _SHAPES = (
     rb"SG\.[A-Za-z0-9_\-]{16,64}\.[A-Za-z0-9_\-]{16,64}",
     rb"eyJ[A-Za-z0-9_\-]{8,200}\.eyJ[A-Za-z0-9_\-]{8,200}\.[A-Za-z0-9_\-]{8,100}",
 )
+_GUARD = re.compile(rb"\(\?<!\[A-Za-z0-9\]\w+-?\)")
 _PRECEDED = (
     # (a fast look whether there can be one, the shape that looks back at what must stand before it)
     (rb"earer [A-Za-z0-9]", rb"(?<=earer )[A-Za-z0-9._~+/=\-]{16,500}"),
@@ -72,6 +73,29 @@ def secret_values(environment: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
+class _Finder:
+    """One shape: a fast look whether it can be there, and where it is next."""
+
+    def __init__(self, look: Raw, shape: Raw) -> None:
+        self.look = re.compile(_GUARD.sub(b"", look))
+        self._shape = re.compile(shape)
+        free = _GUARD.sub(b"", shape)
+        self._free = re.compile(free) if free != shape else None
+
+    def next(self, data: Raw, begin: int, after: bool) -> tuple[int, int] | None:
+        found = self.joined(data, begin) if after else None
+        if found:
+            return found
+        match = self._shape.search(data, begin)
+        # One that is held off only by what stands before it is kept in mind.
+        return match.span() if match else (len(data), len(data)) if self._free else None
+
+    def joined(self, data: Raw, at: int) -> tuple[int, int] | None:
+        """Right here, whatever stands before it."""
+        match = self._free.match(data, at) if self._free else None
+        return match.span() if match else None
+
+
 class Redactor:
     """Knows the secrets of one run."""
 
@@ -81,29 +105,37 @@ class Redactor:
         """No secret but a key block is longer than this."""
         # The mark itself comes first: a known value that looks like a part of it finds nothing there.
         plain = (re.escape(_MARK), *map(re.escape, literals), _KEY_BLOCK, *_SHAPES)
-        self._finders = [(shape, shape) for shape in map(re.compile, plain)]
-        self._finders += [(re.compile(look), re.compile(shape)) for look, shape in _PRECEDED]
+        self._finders = [_Finder(shape, shape) for shape in plain]
+        self._finders += [_Finder(look, shape) for look, shape in _PRECEDED]
 
     def bytes(self, data: Raw) -> Raw:
         """The same with every secret replaced by MARK."""
-        return self.settled(data, 0, last=True)[0]
+        return self.settled(data)[0]
 
-    def _secrets(self, data: Raw, begin: int) -> Iterator[tuple[int, int]]:
-        """Where they are: what one search for all shapes would find, but each is searched alone: that is fast."""
-        waiting = [
-            (found.start(), rank, found.end(), shape)
-            for rank, (look, shape) in enumerate(self._finders)
-            if look.search(data, max(0, begin - _LOOK_BACK)) and (found := shape.search(data, begin))
-        ]
+    def _secrets(self, data: Raw, begin: int, *, after: bool) -> Iterator[tuple[int, int]]:
+        """Where they are: what one search for all shapes would find, but each is searched alone: that is fast.
+
+        `after` says that a secret ends at `begin`. A shape that must not be the end of a word may begin right there:
+        else a second look, which sees the mark and not the secret, would find more than the first.
+        """
+        waiting = []
+        for rank, finder in enumerate(self._finders):
+            if finder.look.search(data, max(0, begin - _LOOK_BACK)) and (found := finder.next(data, begin, after)):
+                waiting.append((*found, rank, finder))
         while waiting:
-            start, _, end, _ = min(waiting, key=lambda item: item[:2])
+            start, end, _, _ = min(waiting, key=lambda item: (item[0], item[2]))
+            if start == len(data):
+                return
             yield start, end
             later = []
             for item in waiting:
-                if item[0] >= end:
+                if item[0] > end:
+                    found = item[3].joined(data, end)
+                    later.append((*found, *item[2:]) if found else item)
+                elif item[0] == end:
                     later.append(item)
-                elif again := item[3].search(data, end):
-                    later.append((again.start(), item[1], again.end(), item[3]))
+                elif found := item[3].next(data, end, after=True):
+                    later.append((*found, *item[2:]))
             waiting = later
 
     def text(self, text: str) -> str:
@@ -116,26 +148,26 @@ class Redactor:
         """For chunks cut anywhere; the result is that of the whole."""
         return RedactedStream(self)
 
-    def settled(self, data: Raw, begin: int, *, last: bool) -> tuple[Raw, int]:
-        """Redacts from `begin` as far as no later byte can change it; returns that part and where it ends."""
+    def settled(self, data: Raw, begin: int = 0, *, after: bool = False, last: bool = True) -> tuple[Raw, int, bool]:
+        """Redacts from `begin` as far as no later byte can change it: that part, where it ends, whether in a secret."""
         end = len(data) if last else len(data) - self.reach
         if end <= begin:
-            return b"", begin
+            return b"", begin, after
         out = []
         at = begin
-        for start, stop in self._secrets(data, begin):
+        for start, stop in self._secrets(data, begin, after=after):
             if start >= end:
                 break
             out += [data[at:start], _MARK]
             at = stop
         if not out and last and begin == 0:
-            return data, len(data)
+            return data, len(data), False
         end = max(end, at)
         if not last:
             # A key block that has begun may still find its end, as long as it is not longer than any.
             header = data.find(_HEADER, max(at, len(data) - _BLOCK), end + len(_HEADER))
             end = header if header >= 0 else end
-        return b"".join([*out, data[at:end]]), end
+        return b"".join([*out, data[at:end]]), end, end == at and (bool(out) or after)
 
 
 class RedactedStream:
@@ -145,6 +177,7 @@ class RedactedStream:
         self._redactor = redactor
         self._held = b""
         self._seen = 0
+        self._after = False
 
     def feed(self, chunk: bytes) -> bytes:
         """What can be passed on now."""
@@ -156,7 +189,7 @@ class RedactedStream:
 
     def _pass(self, chunk: bytes, *, last: bool) -> bytes:
         self._held += chunk
-        passed, end = self._redactor.settled(self._held, self._seen, last=last)
+        passed, end, self._after = self._redactor.settled(self._held, self._seen, after=self._after, last=last)
         keep = max(0, end - _LOOK_BACK)
         self._held, self._seen = self._held[keep:], end - keep
         return passed
@@ -165,8 +198,8 @@ class RedactedStream:
 def _forms(value: str) -> Iterable[str]:
     """A value as it may be printed: plain, inside JSON, inside an address, line by line."""
     for part in (value, *(value.splitlines() if "\n" in value else ())):
-        for piece in part.strip().split(MARK[0]):
-            short = piece[:LONGEST]
+        for piece in re.split(f"[{MARK[0]}{MARK[-1]}]", part):
+            short = piece.strip()[:LONGEST]
             if len(short) >= SHORTEST:
                 yield from (short, quote(short, safe=""))
                 yield from (json.dumps(short, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))

@@ -21,6 +21,7 @@ from engine.perform.contract import Confinement, ProcessSpec
 from engine.perform.placement import Place
 from engine.perform.view import Ground, hidden, inner, inner_home, programs, real, under
 
+KERNEL = ("/proc/sys", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/mtrr")
 OPEN_FILES = 65_536
 DEVICES = ("null", "zero", "full", "random", "urandom", "tty", "ptmx", "pts", "shm")
 
@@ -82,6 +83,9 @@ def bwrap_argv(
     if status_fd is not None:
         argv += ["--json-status-fd", str(status_fd)]
     argv += ["--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc"]
+    if os.geteuid() == 0:
+        # Root owns the kernel's settings even without capabilities: core_pattern alone would run a program on the host.
+        argv += [word for path in KERNEL for word in ("--ro-bind-try", path, path)]
 
     shown = _shown(spec, confine, ground, home)
     covered = [*hidden(confine, ground), *map(Path, ("/run", "/tmp", "/var/tmp"))]  # noqa: S108
@@ -150,7 +154,7 @@ def _bubblewrap(spec: ProcessSpec, confine: Confinement, mode: SandboxMode, grou
 
 def _landlock(spec: ProcessSpec, confine: Confinement, ground: Ground) -> Launch:
     argv, env, cwd, places = _moved(spec, confine, ground)
-    _must_exist(argv, env, cwd)
+    _must_exist(argv, env, cwd, places)
     write = [env["HOME"], env["TMPDIR"], *(f"/dev/{name}" for name in DEVICES)]
     read = [
         str(real(mount.source)) for mount in (*confine.mounts, *programs(spec, confine, ground)) if not mount.writable
@@ -224,7 +228,7 @@ def _mover(moves: list[tuple[Path, Path]]) -> Callable[[str], str]:
 def _bare(
     spec: ProcessSpec, argv: tuple[str, ...], env: dict[str, str], cwd: Path, places: tuple[Place, ...]
 ) -> Launch:
-    _must_exist(argv, env, cwd)
+    _must_exist(argv, env, cwd, places)
     lifeline = shutil.which("setpriv")
     # Only the direct child ends with the engine this way; the rest is found again by its run id.
     prefix = (lifeline, "--pdeathsig", "KILL", "--") if lifeline else ()
@@ -244,11 +248,14 @@ def _open_files() -> int:
     return OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
 
 
-def _must_exist(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> None:
+def _must_exist(argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, places: tuple[Place, ...]) -> None:
     """Without a sandbox what we see is what the child sees: say it now and in our words."""
     if not cwd.is_dir():
         raise CannotStartError(f"{cwd}: no such folder to start {argv[0]} in")
     path = env.get("PATH", os.defpath)
     name = str(cwd / argv[0]) if "/" in argv[0] else argv[0]
+    for place in places:  # links that are not made yet
+        if under(Path(name), place.root / place.relative):
+            name = str(place.source / Path(name).relative_to(place.root / place.relative))
     if shutil.which(name, path=path) is None:
         raise CannotStartError(f"{argv[0]}: no such program (PATH is {path})")

@@ -11,6 +11,7 @@ from engine.core.model import Struct
 from engine.perform.contract import Confinement, Mount, ProcessSpec
 from engine.perform.installs import install_roots, interpreter_roots
 
+_SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/krb5.keytab")
 _ROOT = Path("/")
 _SYSTEM = frozenset(Path(name) for name in ("/", "/usr", "/opt", "/var", "/etc", "/tmp", "/var/tmp"))  # noqa: S108
 
@@ -37,6 +38,8 @@ def hidden(confine: Confinement, ground: Ground) -> list[Path]:
     wanted = [Path("/home"), Path("/root"), real(ground.home), *map(real, confine.hide)]
     if checkout.parent not in _SYSTEM:
         wanted.append(checkout.parent)
+    # What only root may read is nothing for a program that happens to be started by root.
+    wanted += [path for path in map(Path, _SECRETS) if os.access(path, os.R_OK)]
     return [path for path in dict.fromkeys(wanted) if path.exists() and path != _ROOT]
 
 
