@@ -5,6 +5,7 @@ A rule is a letter and a value: `w/path` may be read and written beneath, `r/pat
 """
 
 import ctypes
+import errno
 import os
 import resource
 import signal
@@ -81,11 +82,16 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (int(value), int(value)))
     confine(values["w"], values["r"])
     drop_capabilities()
-    try:
-        os.execvp(command[0], command)  # noqa: S606 - the command is the whole point
-    except OSError as error:
-        sys.stderr.write(f"landlock_exec: {command[0]}: {error.strerror}\n")
-        sys.exit(127)
+    # By hand, for os.execvp imports what may be hidden by now.
+    folders = [""] if "/" in command[0] else [f"{folder}/" for folder in os.environ.get("PATH", "/bin").split(":")]
+    problem = errno.ENOENT
+    for folder in folders:
+        try:
+            os.execv(folder + command[0], command)  # noqa: S606 - the command is the whole point
+        except OSError as error:
+            problem = problem if error.errno in (errno.ENOENT, errno.ENOTDIR) else error.errno or problem
+    sys.stderr.write(f"landlock_exec: {command[0]}: {os.strerror(problem)}\n")
+    sys.exit(127)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Grounds to run processes on: a checkout, its clone, a user's HOME, a state directory, and a way to count survivors."""
+"""Grounds to run processes on: a checkout, its clone, a user's HOME, a state directory; and who survived."""
 
 import os
 import shutil

@@ -123,6 +123,7 @@ def _():
             with open(f"/proc/{name}/cmdline", "rb") as file:
                 if goal["bystander"].encode() in file.read().split(b"\0"):
                     return True
+    return False
 
 
 @tried("read a disk")
@@ -132,6 +133,7 @@ def _():
         if os.path.exists(path) and (os.stat(path).st_mode & 0o170000) == 0o060000:
             with open(path, "rb") as file:
                 return len(file.read(16)) == 16
+    return False
 
 
 @tried("write kernel settings")

@@ -1,4 +1,4 @@
-"""A child that misbehaves in one of many ways: `python -c SOURCE KIND MARKER [exit]`. Every process it makes shows MARKER."""
+"""A child that misbehaves in one of many ways: `python -c SOURCE KIND MARKER [exit]`. All it makes shows MARKER."""
 
 import os
 import signal
@@ -88,7 +88,9 @@ match kind:
             os.setsid()
             if os.fork() == 0:
                 silent()
-                os.execve(sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(999)", sys.argv[2]], {})
+                os.execve(
+                    sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(999)", sys.argv[2]], {}
+                )
             os._exit(0)
 if leaving:
     time.sleep(0.1)

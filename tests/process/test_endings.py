@@ -34,7 +34,12 @@ def limits(ending: str) -> dict[str, float]:
 async def stopped(grounds: Grounds, spawner, kind: str, ending: str, marker: str) -> str:
     """One case; returns what is wrong with it."""
     spec = grounds.naughty(
-        kind, marker, leaving=ending == "exit", max_total=3_000_000, keep_stdin=kind == "waits_on_stdin", **limits(ending)
+        kind,
+        marker,
+        leaving=ending == "exit",
+        max_total=3_000_000,
+        keep_stdin=kind == "waits_on_stdin",
+        **limits(ending),
     )
     heard = asyncio.Event()
     began = time.monotonic()
@@ -216,9 +221,7 @@ async def test_wait_statuses_of_others_are_not_stolen(grounds: Grounds, marker: 
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_no_zombies_pile_up(
-    grounds: Grounds, marker: str, mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_no_zombies_pile_up(grounds: Grounds, marker: str, mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.perform.reaper.STRAY_SECONDS", 0.0)
     spawner = grounds.spawner(mode)
 
@@ -254,7 +257,7 @@ async def test_a_stray_zombie_is_collected_later(grounds: Grounds, monkeypatch: 
 
 
 async def test_a_forking_child_cannot_outrun_the_end(grounds: Grounds, marker: str) -> None:
-    source = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(99)\ntime.sleep(99)"
+    source = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid(); time.sleep(99)\ntime.sleep(99)"
     finished = await grounds.spawner("none").run(grounds.python(source, marker, timeout=0.5))
     assert finished.reason == "timeout"
     assert not survivors(marker)

@@ -135,7 +135,9 @@ async def test_the_attempts_can_succeed(grounds: Grounds, target: Target) -> Non
 async def test_a_reviewer_cannot_write_the_clone(grounds: Grounds) -> None:
     for mode in ("bwrap", "landlock"):
         spawner = grounds.spawner(mode)
-        writes = "(echo 1 > new) 2>/dev/null && exit 1; echo x > /dev/null; echo 1 > $TMPDIR/mine && echo 1 > $HOME/mine"
+        writes = (
+            "(echo 1 > new) 2>/dev/null && exit 1; echo x > /dev/null; echo 1 > $TMPDIR/mine && echo 1 > $HOME/mine"
+        )
         spec = grounds.spec("sh", "-c", writes, confine=grounds.confine(writable=False))
         finished = await spawner.run(spec)
         assert finished.exit_code == 0, (mode, finished)

@@ -102,7 +102,9 @@ async def test_a_child_that_never_reads_its_stdin(grounds: Grounds, marker: str)
     spawner = grounds.spawner("none")
     deaf = await spawner.run(grounds.spec("sh", "-c", "echo hi", stdin=b"z" * 5_000_000))
     assert (deaf.reason, deaf.exit_code, deaf.stdout) == ("exited", 0, b"hi\n")
-    asleep = await spawner.run(grounds.python("import time; time.sleep(60)", marker, stdin=b"z" * 5_000_000, timeout=0.3))
+    asleep = await spawner.run(
+        grounds.python("import time; time.sleep(60)", marker, stdin=b"z" * 5_000_000, timeout=0.3)
+    )
     assert asleep.reason == "timeout"
     assert not survivors(marker)
 
@@ -166,9 +168,7 @@ async def test_limits_are_set_before_the_program_runs(grounds: Grounds) -> None:
         words = finished.stdout.split()
         assert words[0] == b"0" and words[2] == b"True", (mode, finished)
         assert abs(int(words[1]) - 3_000_000_000) < 4096, mode
-        eater = await grounds.spawner(mode).run(
-            grounds.python("x = bytearray(900_000_000)", memory_bytes=400_000_000)
-        )
+        eater = await grounds.spawner(mode).run(grounds.python("x = bytearray(900_000_000)", memory_bytes=400_000_000))
         assert eater.exit_code not in (0, None) and b"MemoryError" in eater.stderr, mode
 
 
@@ -205,7 +205,9 @@ asyncio.run(main())
 @pytest.mark.parametrize(
     ("source", "heard"),
     [
-        pytest.param("import os\nfor _ in range(2000): os.write(1, (b'y' * 499 + b'\\n') * 100)", 99_800_000, id="flood"),
+        pytest.param(
+            "import os\nfor _ in range(2000): os.write(1, (b'y' * 499 + b'\\n') * 100)", 99_800_000, id="flood"
+        ),
         pytest.param("import os\nfor _ in range(2000): os.write(1, b'y' * 50_000)", 1_000_000, id="one line"),
     ],
 )

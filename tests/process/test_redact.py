@@ -1,5 +1,6 @@
 """Secrets are taken out: known values, well-known shapes, over any cut of a stream, and twice is once."""
 
+import itertools
 import json
 
 import pytest
@@ -9,7 +10,13 @@ from hypothesis import strategies as st
 from engine.perform.redact import MARK, Redactor, secret_values
 
 KEY = "".join(
-    ["-----BEGIN OPENSSH PRIVATE ", "KEY-----\n", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAE\n" * 20, "-----END OPENSSH PRIVATE ", "KEY-----"]
+    [
+        "-----BEGIN OPENSSH PRIVATE ",
+        "KEY-----\n",
+        "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAE\n" * 20,
+        "-----END OPENSSH PRIVATE ",
+        "KEY-----",
+    ]
 )
 SHAPES = {
     "anthropic": "sk-ant-api03-" + "aB3_-" * 15,
@@ -29,10 +36,18 @@ SHAPES = {
     "jwt": "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dBjftJeZ4CVP-mB92K27uhbUJU1p1r",
     "key block": KEY,
 }
-VALUES = ("hunter2-hunter2", 'p@ss"word\\1234', "пароль-пароль", "redacted", "‹redacted› and more", "first-line-1\nsecond-line-2")
+VALUES = (
+    "hunter2-hunter2",
+    'p@ss"word\\1234',
+    "пароль-пароль",
+    "redacted",
+    "‹redacted› and more",
+    "first-line-1\nsecond-line-2",
+)
 ORDINARY = (
     "task-1234567890abcdef1234, risk-averse, AKIA, disk-usage-0123456789-0123456789, https://example.org/a:b@c, "
-    "eyJ, Bearer of news, sk-, ghp_short, 41 of 43 tests passed, sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+    "eyJ, Bearer of news, sk-, ghp_short, 41 of 43 tests passed, "
+    "sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 )
 
 
@@ -59,7 +74,16 @@ def test_secrets_by_what_stands_before_them(text: str, expected: str) -> None:
 def test_known_values_in_every_dress(value: str) -> None:
     redactor = Redactor(VALUES)
     for dressed in (value, json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        for part in ("hunter2-", 'ss"word', "ss\\\"word", "пароль", "\\u043f\\u0430\\u0440", "and more", "first-line", "second-line"):
+        for part in (
+            "hunter2-",
+            'ss"word',
+            'ss\\"word',
+            "пароль",
+            "\\u043f\\u0430\\u0440",
+            "and more",
+            "first-line",
+            "second-line",
+        ):
             assert part not in redactor.text(f"<{dressed}>")
 
 
@@ -83,7 +107,9 @@ def test_which_values_of_the_environment_are_secret() -> None:
 
 
 pieces = st.one_of(
-    st.sampled_from([*SHAPES.values(), *VALUES, MARK, "://a:bcd@", "Bearer ", "-----BEGIN ", "sk-", "eyJ", " ", "\n", "@"]),
+    st.sampled_from(
+        [*SHAPES.values(), *VALUES, MARK, "://a:bcd@", "Bearer ", "-----BEGIN ", "sk-", "eyJ", " ", "\n", "@"]
+    ),
     st.text(alphabet="abAB01-_.:/@ \n‹›é", max_size=30),
 )
 texts = st.lists(pieces, max_size=12).map("".join)
@@ -108,7 +134,7 @@ def test_a_stream_is_redacted_as_the_whole(text: str, cuts: list[int]) -> None:
     data = text.encode()
     edges = sorted({0, len(data), *(cut for cut in cuts if cut < len(data))})
     stream = redactor.stream()
-    out = b"".join(stream.feed(data[a:b]) for a, b in zip(edges, edges[1:], strict=False)) + stream.flush()
+    out = b"".join(stream.feed(data[a:b]) for a, b in itertools.pairwise(edges)) + stream.flush()
     assert out == redactor.bytes(data)
 
 

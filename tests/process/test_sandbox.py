@@ -29,7 +29,8 @@ def lines(data: bytes) -> list[str]:
 async def test_where_the_process_believes_to_be(grounds: Grounds, mode: str) -> None:
     (grounds.checkout / "secret.env").write_text("x")
     (grounds.clone / "code.py").write_text("x")
-    script = f"pwd; echo $HOME; ls; echo {grounds.checkout}/a; echo /x{grounds.checkout}; echo {grounds.checkout}b; echo 1 > made"
+    there = grounds.checkout
+    script = f"pwd; echo $HOME; ls; echo {there}/a; echo /x{there}; echo {there}b; echo 1 > made"
     finished = await grounds.spawner(mode).run(grounds.spec("sh", "-c", script))
     here = grounds.checkout if mode == "bwrap" else grounds.clone
     home = grounds.home if mode == "bwrap" else grounds.private
@@ -43,7 +44,9 @@ async def test_private_home_is_kept_and_the_users_is_not_seen(grounds: Grounds, 
     (grounds.home / ".netrc").write_text("password")
     spawner = grounds.spawner(mode)
     await spawner.run(grounds.spec("sh", "-c", "mkdir -p $HOME/.agent && echo session > $HOME/.agent/s"))
-    finished = await spawner.run(grounds.spec("sh", "-c", f"cat $HOME/.agent/s; cat $HOME/.netrc {grounds.home}/.netrc"))
+    finished = await spawner.run(
+        grounds.spec("sh", "-c", f"cat $HOME/.agent/s; cat $HOME/.netrc {grounds.home}/.netrc")
+    )
     assert (grounds.private / ".agent" / "s").read_text() == "session\n"
     assert finished.stdout == (b"session\n" if mode != "none" else b"session\npassword")
 
@@ -54,7 +57,9 @@ async def test_a_login_file_can_be_refreshed(grounds: Grounds, mode: str) -> Non
     login.parent.mkdir()
     login.write_text("old")
     mounts = (Mount(source=login, dest=grounds.home / ".agent" / "auth.json", writable=True),)
-    spec = grounds.spec("sh", "-c", "cat ~/.agent/auth.json; printf new > ~/.agent/auth.json", confine=grounds.confine(mounts=mounts))
+    spec = grounds.spec(
+        "sh", "-c", "cat ~/.agent/auth.json; printf new > ~/.agent/auth.json", confine=grounds.confine(mounts=mounts)
+    )
     finished = await grounds.spawner(mode).run(spec)
     assert (finished.exit_code, finished.stdout) == (0, b"old"), finished
     assert login.read_text() == "new"
@@ -72,8 +77,11 @@ async def test_dependencies_appear_beneath_the_clone(grounds: Grounds, mode: str
         if point == "empty":
             (grounds.clone / name).mkdir(parents=True)
     (grounds.clone / "packages" / "a").mkdir(parents=True, exist_ok=True)
-    mounts = tuple(Mount(source=grounds.checkout / n, dest=grounds.checkout / n) for n in (".venv", "packages/a/node_modules"))
-    script = f"cat .venv/dep {grounds.checkout}/packages/a/node_modules/dep; (echo 1 > .venv/new) 2>/dev/null && echo written"
+    mounts = tuple(
+        Mount(source=grounds.checkout / n, dest=grounds.checkout / n) for n in (".venv", "packages/a/node_modules")
+    )
+    script = f"cat .venv/dep {grounds.checkout}/packages/a/node_modules/dep; "
+    script += "(echo 1 > .venv/new) 2>/dev/null && echo written"
     spec = grounds.spec("sh", "-c", script, confine=grounds.confine(mounts=mounts, writable=writable))
     finished = await grounds.spawner(mode).run(spec)
     expected = b".venvpackages/a/node_modules"
@@ -163,7 +171,9 @@ async def test_a_program_behind_links_in_home(grounds: Grounds, mode: str) -> No
     runtime = grounds.home / ".bun" / "bin"
     runtime.mkdir(parents=True)
     (runtime / "runsh").symlink_to("/bin/sh")
-    (version / "tool").write_text(f"#!{runtime}/runsh\necho works; cat {grounds.home}/.local/share/keyring/login 2>&1 >/dev/null\n")
+    (version / "tool").write_text(
+        f"#!{runtime}/runsh\necho works; cat {grounds.home}/.local/share/keyring/login 2>&1 >/dev/null\n"
+    )
     (version / "tool").chmod(0o755)
     (grounds.home / ".local" / "bin" / "tool").symlink_to(version / "tool")
     path = f"{grounds.home}/.local/bin:{os.environ['PATH']}"
@@ -176,7 +186,9 @@ async def test_a_checkout_reached_by_a_link(grounds: Grounds) -> None:
     link = grounds.home / "link"
     link.symlink_to(grounds.checkout)
     for mode in MODES:
-        spec = grounds.spec("sh", "-c", f"pwd -P; cd {link} && pwd -P", cwd=link, confine=grounds.confine(checkout=link))
+        spec = grounds.spec(
+            "sh", "-c", f"pwd -P; cd {link} && pwd -P", cwd=link, confine=grounds.confine(checkout=link)
+        )
         finished = await grounds.spawner(mode).run(spec)
         here = str(grounds.checkout if mode == "bwrap" else grounds.clone)
         assert lines(finished.stdout) == [here, here], finished
@@ -194,7 +206,14 @@ def test_the_recipe(grounds: Grounds) -> None:
     mode = SandboxMode(name="bwrap")
     argv = bwrap_argv(grounds.spec("true"), grounds.confine(), mode, ground(grounds), 7)
     text = " ".join(argv)
-    for part in ("--cap-drop ALL", "--die-with-parent", "--new-session", "--unshare-pid", "--unshare-net", "--disable-userns"):
+    for part in (
+        "--cap-drop ALL",
+        "--die-with-parent",
+        "--new-session",
+        "--unshare-pid",
+        "--unshare-net",
+        "--disable-userns",
+    ):
         assert part in text
     assert f"--bind {grounds.clone} {grounds.checkout}" in text
     assert "--tmpfs /run" in text and "--tmpfs /root" in text
@@ -225,8 +244,12 @@ def fake_bwrap(folder: Path, body: str) -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        pytest.param("echo 'bwrap: No permissions to create new namespace' >&2; exit 1", "No permissions", id="refused"),
-        pytest.param('while [ "$1" != -- ]; do shift; done; shift; exec "$@"', "outside its clone", id="does not confine"),
+        pytest.param(
+            "echo 'bwrap: No permissions to create new namespace' >&2; exit 1", "No permissions", id="refused"
+        ),
+        pytest.param(
+            'while [ "$1" != -- ]; do shift; done; shift; exec "$@"', "outside its clone", id="does not confine"
+        ),
     ],
 )
 async def test_a_bubblewrap_that_does_not_work_is_not_believed(
@@ -241,10 +264,13 @@ async def test_a_bubblewrap_that_does_not_work_is_not_believed(
     assert fallen.name in ("landlock", "none") and fallen.lost
 
 
-async def test_an_old_bubblewrap_is_asked_without_the_new_flag(grounds: Grounds, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_old_bubblewrap_is_asked_without_the_new_flag(
+    grounds: Grounds, monkeypatch: pytest.MonkeyPatch
+) -> None:
     need("bwrap")
     real = shutil.which("bwrap")
-    body = f'case " $* " in *" --disable-userns "*) echo "bwrap: Unknown option --disable-userns" >&2; exit 1;; esac; exec {real} "$@"'
+    body = 'case " $* " in *" --disable-userns "*) echo "bwrap: Unknown option" >&2; exit 1;; esac\n'
+    body += f'exec {real} "$@"'
     fake_bwrap(grounds.base / "fake", body)
     monkeypatch.setenv("PATH", f"{grounds.base / 'fake'}:{os.environ['PATH']}")
     monkeypatch.setattr("engine.perform.probe.os.defpath", f"{grounds.base / 'fake'}:/bin:/usr/bin")
