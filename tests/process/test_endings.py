@@ -257,7 +257,7 @@ async def test_a_stray_zombie_is_collected_later(grounds: Grounds, monkeypatch: 
 
 
 async def test_a_forking_child_cannot_outrun_the_end(grounds: Grounds, marker: str) -> None:
-    source = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid(); time.sleep(99)\ntime.sleep(99)"
+    source = "import os, time\nfor _ in range(60):\n  if os.fork() == 0:\n    os.setsid(); time.sleep(99)\ntime.sleep(99)"
     finished = await grounds.spawner("none").run(grounds.python(source, marker, timeout=0.5))
     assert finished.reason == "timeout"
     assert not survivors(marker)
