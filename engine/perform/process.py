@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import subprocess
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from pathlib import Path
 
@@ -19,7 +20,7 @@ import msgspec
 from engine.perform.child import Child, settled
 from engine.perform.contract import Conversation, Finished, OnLine, ProcessSpec
 from engine.perform.placement import PlacementRefusedError, Placements
-from engine.perform.reaper import PROCESS_TAG, RUN_ID, Family, become_subreaper
+from engine.perform.reaper import PROCESS_TAG, RUN_ID, Family, become_subreaper, spare
 from engine.perform.sandbox import CannotStartError, SandboxMode, plan
 from engine.perform.view import Ground
 
@@ -28,6 +29,7 @@ WAITING_BYTES = 1_048_576
 
 LAST_WORD_SECONDS = 0.2
 
+_detached: list[subprocess.Popen[bytes]] = []
 _numbers = itertools.count(1)
 
 
@@ -129,6 +131,23 @@ class ProcessSpawner:
                     os.close(status[1])
 
         await child.start(spawn, status[0] if status else None, on_chunk, on_line, on_stderr)
+
+
+def start_detached(argv: Sequence[str], *, cwd: Path, env: Mapping[str, str], log: Path) -> int:
+    """Start a process that outlives this one (an engine in the background), its words in `log`; returns its id."""
+    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600), "ab") as file:
+        process = subprocess.Popen(  # noqa: S603 - the caller's own program
+            list(argv),
+            cwd=cwd,
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    spare(process.pid)
+    _detached.append(process)  # kept, for a forgotten one would be complained about
+    return process.pid
 
 
 class Talk:

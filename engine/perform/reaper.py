@@ -26,6 +26,7 @@ STRAY_SECONDS = 2.0
 _PR_SET_CHILD_SUBREAPER = 36
 _leaders: set[int] = set()
 _tags: set[str] = set()
+_unborn: set[str] = set()
 _strays: dict[tuple[int, int], float] = {}
 
 
@@ -36,6 +37,11 @@ def become_subreaper() -> bool:
     import ctypes
 
     return bool(ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+def spare(pid: int) -> None:
+    """A child that shall outlive us: it belongs to no family."""
+    _leaders.add(pid)
 
 
 def send(pid: int, number: signal.Signals) -> None:
@@ -59,11 +65,13 @@ class Family:
         self._init = 0
         # Known before the child exists: another family that ends meanwhile must not take it for a stranger.
         _tags.add(tag)
+        _unborn.add(tag)
 
     def born(self, leader: int) -> None:
         """The child is running."""
         self.leader = leader
         _leaders.add(leader)
+        _unborn.discard(self.tag)
         started = proctable.entry(leader)
         self._start = started.start if started else 0
 
@@ -74,6 +82,7 @@ class Family:
     def forget(self) -> None:
         """It never came to be, or nothing of it is left."""
         _tags.discard(self.tag)
+        _unborn.discard(self.tag)
 
     def left(self) -> None:
         """The leader was reaped by its owner: its number may be used again from now on."""
@@ -127,11 +136,11 @@ class Family:
                 send(pid, signal.SIGKILL)
             # The kernel's list of children may skip one while a sibling exits: only twice empty is empty.
             quiet = 0 if alive else quiet + 1
-            if quiet == 2 or self._clock() > deadline:
+            if (quiet > 1 and not _unborn) or self._clock() > deadline:
                 self._reap()
                 self.forget()
                 return alive
-            if alive:
+            if alive or _unborn:
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, 0.05)
 
@@ -147,7 +156,8 @@ class Family:
         tag = proctable.environment(found.pid).get(PROCESS_TAG, "")
         if tag == self.tag:
             return True
-        if tag in _tags or not found.alive:
+        # Between fork and exec a child of another family shows neither: while one is being started, strangers wait.
+        if tag in _tags or _unborn or not found.alive:
             return False
         return found.session != self._session and found.start >= self._start
 

@@ -13,6 +13,7 @@ import pytest
 
 from engine.perform import proctable
 from engine.perform.contract import ProcessSpec
+from engine.perform.process import start_detached
 from engine.perform.reaper import end_orphans, find_orphans
 from tests.process.conftest import Grounds, need, survivors
 
@@ -257,7 +258,7 @@ async def test_a_stray_zombie_is_collected_later(grounds: Grounds, monkeypatch: 
 
 
 async def test_a_forking_child_cannot_outrun_the_end(grounds: Grounds, marker: str) -> None:
-    source = "import os, time\nfor _ in range(60):\n  if os.fork() == 0:\n    os.setsid(); time.sleep(99)\ntime.sleep(99)"
+    source = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid()\n        break\ntime.sleep(99)"
     finished = await grounds.spawner("none").run(grounds.python(source, marker, timeout=0.5))
     assert finished.reason == "timeout"
     assert not survivors(marker)
@@ -278,8 +279,30 @@ async def test_the_end_is_asked_for_before_it_is_forced(grounds: Grounds, marker
         assert (harsh.reason, harsh.stdout, harsh.exit_code) == ("timeout", b"ready ", -signal.SIGKILL), mode
 
 
+async def test_a_child_that_says_something_is_not_idle(grounds: Grounds, marker: str) -> None:
+    finished = await grounds.spawner("none").run(grounds.naughty("drips", marker, timeout=1.0, idle_timeout=0.4))
+    assert finished.reason == "timeout"
+
+
 async def test_no_confinement_is_still_ended(grounds: Grounds, marker: str) -> None:
     for mode in MODES:
         spec: ProcessSpec = grounds.naughty("double_fork", marker, timeout=0.4, confine=None)
         assert (await grounds.spawner(mode).run(spec)).reason == "timeout"
         assert not survivors(marker)
+
+
+async def test_a_detached_process_is_left_alone_and_writes_its_log(grounds: Grounds, marker: str) -> None:
+    spawner = grounds.spawner("none")
+    log = grounds.base / "engine.log"
+    running = asyncio.ensure_future(spawner.run(grounds.naughty("setsid", f"{marker}-family", timeout=0.6)))
+    await asyncio.sleep(0.2)
+    argv = [sys.executable, "-u", "-c", "import time; print('here'); time.sleep(60)", f"{marker}-detached"]
+    pid = start_detached(argv, cwd=grounds.base, env=grounds.env(), log=log)
+    try:
+        assert (await running).reason == "timeout"
+        assert not survivors(f"{marker}-family")
+        assert survivors(f"{marker}-detached") == [pid]
+        assert os.getsid(pid) == pid
+        assert log.read_bytes() == b"here\n" and log.stat().st_mode & 0o777 == 0o600
+    finally:
+        os.kill(pid, signal.SIGKILL)
