@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -81,6 +82,27 @@ class Finished(Struct, frozen=True, kw_only=True):
 OnLine = Callable[[bytes], None]
 
 
+class Conversation(Protocol):
+    """A process that is spoken with while it runs."""
+
+    @property
+    def finished(self) -> Finished | None:
+        """How it ended; None while it runs."""
+        ...
+
+    async def read(self) -> bytes:
+        """The next chunk of stdout; b"" when there will be no more."""
+        ...
+
+    async def write(self, data: bytes) -> None:
+        """To its stdin. What a dead or deaf process does not take is dropped: the end is seen by reading."""
+        ...
+
+    async def stop(self) -> Finished:
+        """End it and all it started."""
+        ...
+
+
 class Spawner(Protocol):
     """The one way to start a process (engine/perform/process.py)."""
 
@@ -91,6 +113,10 @@ class Spawner(Protocol):
 
     async def run(self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None) -> Finished:
         """Run to the end. Cancelling the awaiting task ends the child and all it started before this returns."""
+        ...
+
+    def converse(self, spec: ProcessSpec, on_stderr: OnLine | None = None) -> AbstractAsyncContextManager[Conversation]:
+        """Start it with stdin left open (ACP). All limits of the spec hold; leaving the block ends it."""
         ...
 
 

@@ -1,0 +1,103 @@
+"""What a confined process sees of the machine: what is hidden, which programs are put back, how paths are called."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+from pathlib import Path
+
+from engine.core.model import Struct
+from engine.perform.contract import Confinement, Mount, ProcessSpec
+from engine.perform.installs import install_roots, interpreter_roots
+
+_SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/krb5.keytab")
+_ROOT = Path("/")
+_SYSTEM = frozenset(Path(name) for name in ("/", "/usr", "/opt", "/var", "/etc", "/tmp", "/var/tmp"))  # noqa: S108
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What the machine gives: the user's real HOME, a folder for temporary files."""
+
+    home: Path
+    scratch: Path
+
+
+def real(path: Path) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def under(path: Path, top: Path) -> bool:
+    """Is it there or beneath? As is_relative_to, without taking both apart: asked often for every process."""
+    return path == top or str(path).startswith(f"{top}/" if top != _ROOT else "/")
+
+
+def hidden(confine: Confinement, ground: Ground) -> list[Path]:
+    """Folders of the host nobody inside shall see: all homes, what lies beside the checkout, what the caller names."""
+    checkout = real(confine.checkout)
+    wanted = [Path("/home"), Path("/root"), real(ground.home), *map(real, confine.hide)]
+    if checkout.parent not in _SYSTEM:
+        wanted.append(checkout.parent)
+    # What only root may read is nothing for a program that happens to be started by root.
+    wanted += [path for path in map(Path, _SECRETS) if os.access(path, os.R_OK)]
+    return [path for path in dict.fromkeys(wanted) if path.exists() and path != _ROOT]
+
+
+def programs(spec: ProcessSpec, confine: Confinement, ground: Ground) -> tuple[Mount, ...]:
+    """Programs in hidden folders which the command, its PATH or its virtual environments need."""
+    path = spec.env.get("PATH", os.defpath)
+    kept = (real(confine.checkout), real(confine.clone), *map(real, confine.hide), *_some(confine.home))
+    folders = (*dict.fromkeys(path.split(os.pathsep)), *(f"{mount.source}/bin" for mount in confine.mounts))
+    return _programs(
+        spec.argv[0], path, ground.home, tuple(hidden(confine, ground)), kept, confine.mounts, _stamps(folders)
+    )
+
+
+def _some(path: Path | None) -> tuple[Path, ...]:
+    return (real(path),) if path else ()
+
+
+def _stamps(folders: Iterable[str]) -> tuple[int, ...]:
+    """Changes with what is installed."""
+    stamps = []
+    for folder in folders:
+        try:
+            stamps.append(os.stat(folder).st_mtime_ns)  # noqa: PTH116 - for every process, kept cheap
+        except OSError:
+            stamps.append(0)
+    return tuple(stamps)
+
+
+@lru_cache(maxsize=256)
+def _programs(
+    program: str,
+    path: str,
+    home: Path,
+    covered: tuple[Path, ...],
+    kept: tuple[Path, ...],
+    mounts: tuple[Mount, ...],
+    _stamp: tuple[int, ...],
+) -> tuple[Mount, ...]:
+    found = install_roots((program,), path=path, home=home, hidden=covered, kept=kept)
+    bases = {
+        root
+        for mount in mounts
+        for root in interpreter_roots(real(mount.source), path=path, home=home)
+        if any(under(root, folder) for folder in covered)
+        and not any(under(keep, root) or under(root, keep) for keep in kept)
+    }
+    known = {mount.dest for mount in found}
+    return (*found, *(Mount(source=root, dest=root) for root in sorted(bases - known)))
+
+
+def inner_home(spec: ProcessSpec, ground: Ground) -> Path:
+    """HOME as the process sees it."""
+    return real(Path(spec.env.get("HOME") or ground.home))
+
+
+def inner(path: Path, confine: Confinement) -> Path:
+    """A path as seen inside: the clone's own path and other spellings of the checkout's are the checkout."""
+    for top in (confine.checkout, real(confine.checkout), confine.clone, real(confine.clone)):
+        if under(path, top):
+            return real(confine.checkout) / path.relative_to(top)
+    return real(path.parent) / path.name

@@ -1,0 +1,164 @@
+"""Tries to get out: `python -c SOURCE JSON`. Prints what succeeded, as far as it can be seen from inside."""
+
+import ctypes
+import hashlib
+import json
+import os
+import signal
+import socket
+import sys
+import time
+
+goal = json.loads(sys.argv[1])
+libc = ctypes.CDLL(None, use_errno=True)
+opened = []
+
+
+def tried(name):
+    def run(attempt):
+        try:
+            if attempt():
+                opened.append(name)
+        except Exception as error:
+            print(name, repr(error), file=sys.stderr)
+
+    return run
+
+
+def write(path):
+    with open(path, "a") as file:
+        file.write("escaped\n")
+
+
+def read(path):
+    with open(path, "rb") as file:
+        return goal["secret"].encode() in file.read()
+
+
+@tried("write the user's checkout")
+def _():
+    write(goal["checkout"] + "/escaped")  # looked at from outside: with bubblewrap this is the clone
+
+
+@tried("write the user's .git")
+def _():
+    os.makedirs(goal["checkout"] + "/.git/hooks", exist_ok=True)
+    write(goal["checkout"] + "/.git/hooks/post-commit")
+
+
+@tried("write the user's HOME")
+def _():
+    write(goal["home"] + "/.bashrc")
+
+
+@tried("write the state directory")
+def _():
+    write(goal["state"] + "/journal.db")
+
+
+@tried("write /etc")
+def _():
+    write(goal["etc"])
+    return True
+
+
+@tried("read a secret in HOME")
+def _():
+    return read(goal["home"] + "/.ssh/id_test")
+
+
+@tried("read the state directory")
+def _():
+    return read(goal["state"] + "/journal.db")
+
+
+@tried("read an untracked secret of the checkout")
+def _():
+    return read(goal["real_checkout_env"])
+
+
+@tried("read the engine's environment")
+def _():
+    with open(f"/proc/{goal['engine']}/environ", "rb") as file:
+        return hashlib.sha256(file.read()).hexdigest() == goal["environ"]
+
+
+@tried("connect to a unix socket in /run")
+def _():
+    with socket.socket(socket.AF_UNIX) as client:
+        client.connect(goal["socket"])
+        return True
+
+
+@tried("connect to the network")
+def _():
+    with socket.create_connection(("127.0.0.1", goal["port"]), timeout=2):
+        return True
+
+
+@tried("signal the engine")
+def _():
+    os.kill(goal["engine"], signal.SIGUSR1)  # looked at from outside
+
+
+@tried("ptrace the engine")
+def _():
+    return libc.ptrace(0x4206, goal["engine"], 0, 0) == 0
+
+
+@tried("remount the root writable")
+def _():
+    return libc.mount(None, b"/", None, 0x20 | 0x1000, None) == 0
+
+
+@tried("mount something")
+def _():
+    return libc.mount(b"none", b"/mnt", b"tmpfs", 0, None) == 0
+
+
+@tried("see the host's processes")
+def _():
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with open(f"/proc/{name}/cmdline", "rb") as file:
+                if goal["bystander"].encode() in file.read().split(b"\0"):
+                    return True
+    return False
+
+
+@tried("read a disk")
+def _():
+    for name in os.listdir("/dev"):
+        path = "/dev/" + name
+        if os.path.exists(path) and (os.stat(path).st_mode & 0o170000) == 0o060000:
+            with open(path, "rb") as file:
+                return len(file.read(16)) == 16
+    return False
+
+
+@tried("write kernel settings")
+def _():
+    with open("/proc/sys/kernel/core_pattern") as file:
+        same = file.read()
+    with open("/proc/sys/kernel/core_pattern", "w") as file:
+        file.write(same)
+    return True
+
+
+@tried("read the password file")
+def _():
+    with open("/etc/shadow", "rb") as file:
+        return bool(file.read())
+
+
+@tried("outlive the run")
+def _():
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            time.sleep(60)
+        os._exit(0)
+
+
+print(json.dumps(opened))
