@@ -9,7 +9,7 @@ from engine.core.model import Finding, Struct, TestCounts
 from engine.perform.checks.measure import BAD, IDLE, PASSED, Case
 
 
-class Attribution(Struct):
+class Attribution(Struct, frozen=True, kw_only=True):
     """Test ids by what became of them; an id is in one list only."""
 
     passing: tuple[str, ...] = ()

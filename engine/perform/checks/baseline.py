@@ -21,7 +21,7 @@ from engine.perform.checks.verdict import usable
 FORMAT = 1
 
 
-class Baseline(Struct):
+class Baseline(Struct, frozen=True, kw_only=True):
     """What the checks say of the base, by check name."""
 
     base: str
@@ -46,7 +46,7 @@ async def measure(trees: Trees, base: str, specs: Sequence[CheckSpec], tools: To
     except (OSError, msgspec.DecodeError):
         pass
     folder = base_room(tools)
-    room.enter(trees, base, folder, tools.setting.checkout, tools.setting.mounts, tools.links)
+    await room.enter(trees, base, folder)
     measured = await run_checks(tools, specs, folder)
     baseline = Baseline(base=base, key=key, measurements={one.check: one for one in measured})
     if all(usable(one) is not None for one in measured):

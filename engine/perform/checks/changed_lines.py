@@ -41,7 +41,7 @@ def coverage_objections(
     target = min(wanted, base_percent) if base_percent is not None else wanted
     if total == 0 or unreached < FEW or reached * 100 / total >= target:
         return []
-    _, path, missing = worst
-    places = ", ".join(str(line) for line in missing[:8])
+    _, path, lost = worst
+    places = ", ".join(str(line) for line in lost[:8])
     text = f"tests reach {reached} of {total} changed lines ({reached * 100 // total} %, wanted {target:.0f} %); not reached: {path} {places}"
-    return [Objection(rule="coverage-lower", text=text, path=path, line=missing[0])]
+    return [Objection(rule="coverage-lower", text=text, path=path, line=lost[0])]

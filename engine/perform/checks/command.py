@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -46,7 +47,7 @@ SHELL_SIGNS = frozenset("|&;<>()$`\n*?[#~=%!{}")
 MANY_IDS = 300
 
 
-class Prepared(Struct):
+class Prepared(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
     stdin: bytes | None = None
     account: Path | None = None
@@ -54,10 +55,11 @@ class Prepared(Struct):
     coverage: Path | None = None
 
 
-def check_env(spec: CheckSpec, surroundings: Mapping[str, str]) -> dict[str, str]:
+def check_env(spec: CheckSpec, surroundings: Mapping[str, str], cache: Path) -> dict[str, str]:
     """No bytecode is written: a poisoned cache of one attempt must not be believed in the next."""
     env = {name: value for name, value in surroundings.items() if name not in DROPPED_ENV}
-    return env | {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "CI": "1", **spec.env}
+    own = {name: value.replace("{cache}", str(cache)) for name, value in spec.env.items()}
+    return env | {"PYTHONDONTWRITEBYTECODE": "1", "NO_COLOR": "1", "CI": "1", **own}
 
 
 def prepare(
@@ -77,9 +79,10 @@ def prepare(
     shim, account = reports / f"{spec.runner}_witness.py", reports / "account"
     shim.write_bytes(witness.source(spec.runner))
     python, args = runner_arguments(command)
-    start = (python, str(shim), str(account), str(checkout))
+    start = (python, str(shim), str(account))
+    told = key + os.fsencode(checkout)
     if spec.runner == "unittest":
-        return Prepared(argv=(*start, *(ids or args)), stdin=key, account=account)
+        return Prepared(argv=(*start, *(ids or args)), stdin=told, account=account)
     junit = reports / "junit.xml"
     if ids is not None:
         chosen = list(ids) if len(ids) <= MANY_IDS else list(dict.fromkeys(id.partition("::")[0] for id in ids))
@@ -98,7 +101,7 @@ def prepare(
     if spec.coverage and ids is None:
         coverage = reports / "coverage.json"
         own += ["--cov", f"--cov-report=json:{coverage}"]
-    return Prepared(argv=(*start, *args, *own), stdin=key, account=account, report=junit, coverage=coverage)
+    return Prepared(argv=(*start, *args, *own), stdin=told, account=account, report=junit, coverage=coverage)
 
 
 def runner_arguments(command: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -160,6 +163,6 @@ def adopt(
         extra = ("--output-format=json", "--output-file={reports}/ruff.json", "--no-cache")
         return replace(base, command=(*words, *extra), parser="ruff", report="ruff.json")
     if program == "mypy" or module == "mypy":
-        extra = ("--output=json", "--cache-dir={reports}/mypy")
-        return replace(base, command=(*words, *extra), parser="mypy")
+        options = ("--output=json", "--cache-dir={reports}/mypy")
+        return replace(base, command=(*words, *options), parser="mypy", finding_exits=(1, 2))
     return replace(base, command=tuple(words))

@@ -15,11 +15,11 @@ from engine.perform.checks.measure import Measurement
 SCHEMA = 1
 
 
-class Tampered(Exception):
+class TamperedError(Exception):
     """A record or artefact that is missing or no longer what its name says."""
 
 
-class CheckEvidence(Struct):
+class CheckEvidence(Struct, frozen=True, kw_only=True):
     """One check on one tree."""
 
     schema: int
@@ -32,7 +32,7 @@ class CheckEvidence(Struct):
     result: CheckResult
 
 
-class Judgement(Struct):
+class Judgement(Struct, frozen=True, kw_only=True):
     """All checks of one tree: what a commit and a human approval bind to."""
 
     schema: int
@@ -85,10 +85,10 @@ class Store:
         judgement = self.load_judgement(name)
         for result in judgement.results:
             if not result.evidence:
-                raise Tampered(f"check {result.name} of {name[:12]} has no evidence")
+                raise TamperedError(f"check {result.name} of {name[:12]} has no evidence")
             part = self.load_check(result.evidence)
             if part.tree != judgement.tree or msgspec.structs.replace(part.result, evidence=result.evidence) != result:
-                raise Tampered(f"the record of check {result.name} does not belong to judgement {name[:12]}")
+                raise TamperedError(f"the record of check {result.name} does not belong to judgement {name[:12]}")
             for hash in part.measurement.artefacts.values():
                 self.artefact(hash)
         return judgement
@@ -101,9 +101,9 @@ def _read_named(path: Path, name: str) -> bytes:
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise Tampered(f"evidence {name[:12]} cannot be read: {error.strerror}; run the checks again") from None
+        raise TamperedError(f"evidence {name[:12]} cannot be read: {error.strerror}; run the checks again") from None
     if hashlib.sha256(data).hexdigest() != name:
-        raise Tampered(f"evidence {path} is not what it was when it was written; run the checks again")
+        raise TamperedError(f"evidence {path} is not what it was when it was written; run the checks again")
     return data
 
 

@@ -21,7 +21,7 @@ RUNNER_MODULES = frozenset(
 )
 
 
-class Change(Struct):
+class Change(Struct, frozen=True, kw_only=True):
     """One changed file with both its contents."""
 
     path: str
@@ -39,7 +39,7 @@ class Change(Struct):
         return self.test and (not self.python or name.startswith("test") or name.endswith("_test.py"))
 
 
-class Steered(Struct):
+class Steered(Struct, frozen=True, kw_only=True):
     """Paths the clean room takes from the base, and why."""
 
     protected: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 BROAD = ("Exception", "BaseException", "AssertionError", "")
 
 
-class TestFunction(Struct):
+class TestFunction(Struct, frozen=True, kw_only=True):
     """One test as the source states it."""
 
     __test__ = False
@@ -198,13 +198,15 @@ def _unreachable(node: Function) -> Iterator[Hit]:
             and _asserts(inner.body)
         ):
             yield "unreachable-assertion", inner.lineno, f"an assertion of {node.name} is never reached"
-        elif (
-            isinstance(inner, ast.For)
-            and isinstance(inner.iter, ast.List | ast.Tuple | ast.Dict)
-            and _asserts(inner.body)
-        ):
-            if not (inner.iter.keys if isinstance(inner.iter, ast.Dict) else inner.iter.elts):
-                yield "unreachable-assertion", inner.lineno, f"an assertion of {node.name} loops over nothing"
+        elif isinstance(inner, ast.For) and _nothing(inner.iter) and _asserts(inner.body):
+            yield "unreachable-assertion", inner.lineno, f"an assertion of {node.name} loops over nothing"
+
+
+def _nothing(over: ast.expr) -> bool:
+    match over:
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Dict(keys=items):
+            return not items
+    return False
 
 
 def _mocked(node: Function) -> Iterator[Hit]:

@@ -7,7 +7,7 @@ import re
 from engine.perform.checks.suspicious import Hit
 
 JAVASCRIPT = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs")
-SKIPS = {
+SKIPS: dict[tuple[str, ...], re.Pattern[str]] = {
     JAVASCRIPT: re.compile(
         r"\b(?:it|test|describe|suite)\.(?:skip|todo|failing)\s*\(|\bx(?:it|test|describe)\s*\(|\bskip:\s*true|\bt\.(?:skip|todo)\s*\("
     ),
@@ -15,8 +15,10 @@ SKIPS = {
     (".rs",): re.compile(r"#\[ignore"),
     (".java", ".kt"): re.compile(r"@(?:Disabled|Ignore)\b|\bassumeTrue\(|\bassumeThat\("),
 }
-FOCUS = {JAVASCRIPT: re.compile(r"\b(?:it|test|describe|suite)\.only\s*\(|\bf(?:it|describe)\s*\(|\bonly:\s*true")}
-ASSERTIONS = {
+FOCUS: dict[tuple[str, ...], re.Pattern[str]] = {
+    JAVASCRIPT: re.compile(r"\b(?:it|test|describe|suite)\.only\s*\(|\bf(?:it|describe)\s*\(|\bonly:\s*true")
+}
+ASSERTIONS: dict[tuple[str, ...], re.Pattern[str]] = {
     JAVASCRIPT: re.compile(
         r"\bexpect\s*\(|\bassert(?:\.\w+)*\s*\(|\bt\.(?:is|true|false|deepEqual|equal|same|ok|throws)\s*\(|\.should\b"
     ),
@@ -24,7 +26,7 @@ ASSERTIONS = {
     (".rs",): re.compile(r"\bassert\w*!|\bpanic!|#\[should_panic"),
     (".java", ".kt"): re.compile(r"\bassert\w*\s*\(|\bverify\s*\("),
 }
-TESTS = {
+TESTS: dict[tuple[str, ...], re.Pattern[str]] = {
     JAVASCRIPT: re.compile(r"\b(?:it|test)\s*(?:\.each[^(]*\([^)]*\))?\s*\("),
     (".go",): re.compile(r"^func Test\w+", re.MULTILINE),
     (".rs",): re.compile(r"#\[(?:\w+::)?test\]"),

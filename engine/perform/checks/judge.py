@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 
 from msgspec.structs import replace
@@ -31,7 +32,7 @@ from engine.perform.contract import Spawner
 BLOCKING = ("error", "human", "critical")
 
 
-class Judged(Struct):
+class Judged(Struct, frozen=True, kw_only=True):
     """What the engine knows of a tree. `results` and `findings` go into ChecksFinished as they are."""
 
     tree: str
@@ -84,33 +85,59 @@ async def judge(
     started = clock()
     tools = Tools(spawner, setting, clock, progress, effect, task.id if task else "", redact)
     allow = task.allow if task else ()
+    change = await asyncio.to_thread(_read, trees, base, tree, specs, setting, allow)
+    judged_tree, kept = change.judged, change.kept
+    objections: list[Objection] = list(change.objections)
+    reference = baseline or await measure(trees, base, specs, tools)
+
+    folder = setting.scratch / f"room-{setting.lane}-change"
+    await room.enter(trees, judged_tree, folder)
+    measured = await run_checks(tools, specs, folder)
+    objections += await room.changed_since(trees, judged_tree, folder)
+
+    looks = Looks(trees=trees, tools=tools, base=base, tree=judged_tree, changes=kept)
+    files = frozenset(await asyncio.to_thread(trees.files, judged_tree))
+    results, more = await _attributed(looks, specs, measured, reference, task, files)
+    objections += more
+    if completion:
+        await room.enter(trees, judged_tree, folder)
+        for one in held_out:
+            result, seen = await run_held_out(tools, one, folder)
+            results.append(result)
+            looks.extra.append(seen)
+        if setting.policy.mutants:
+            objections += await mutation_objections(looks, specs, folder)
+    findings = tuple(to_findings(objections, allow, setting.policy))
+    results.append(integrity_result(findings))
+    return _record(tools, looks, results, measured, findings, purpose, task, tree, started)
+
+
+class _Read(Struct, frozen=True, kw_only=True):
+    """A change as its files tell it."""
+
+    judged: str
+    """The tree for the room: steering files from the base."""
+    kept: tuple[Change, ...]
+    objections: tuple[Objection, ...]
+
+
+def _read(
+    trees: Trees, base: str, tree: str, specs: Sequence[CheckSpec], setting: Setting, allow: Sequence[str]
+) -> _Read:
     base_files = frozenset(trees.files(base))
     changes = read_changes(trees, base, tree, setting.policy.test_globs)
     extra = (*setting.policy.protected, *_scripts(trees, base, specs, base_files))
     held = steered(changes, specs, extra, allow)
-    judged_tree = trees.overlay(tree, held.protected, base) if held.protected else tree
-    kept = [change for change in changes if change.path not in held.protected]
-    objections: list[Objection] = [*held.objections, *source_objections(kept, base_files)]
-    reference = baseline or await measure(trees, base, specs, tools)
-
-    folder = setting.scratch / f"room-{setting.lane}-change"
-    room.enter(trees, judged_tree, folder, setting.checkout, setting.mounts, tools.links)
-    measured = await run_checks(tools, specs, folder)
-    findings = room.changed_since(trees, judged_tree, folder, setting.policy.severity.get("tree-changed", "human"))
-
-    looks = Looks(trees=trees, tools=tools, base=base, tree=judged_tree, changes=tuple(kept))
-    results, more = await _attributed(looks, specs, measured, reference, task, frozenset(trees.files(judged_tree)))
-    objections += more
-    findings += to_findings(objections, allow, setting.policy)
-    findings += to_findings_of_text(kept, allow, setting)
-    if completion:
-        room.enter(trees, judged_tree, folder, setting.checkout, setting.mounts, tools.links)
-        results += [await run_held_out(tools, one, folder) for one in held_out]
-        if setting.policy.mutants:
-            found = await mutation_objections(looks, specs, folder)
-            findings += to_findings(found, allow, setting.policy)
-    results.append(integrity_result(findings))
-    return _record(tools, looks, results, measured, tuple(findings), purpose, task, allow, tree, started)
+    kept = tuple(change for change in changes if change.path not in held.protected)
+    return _Read(
+        judged=trees.overlay(tree, held.protected, base) if held.protected else tree,
+        kept=kept,
+        objections=(
+            *held.objections,
+            *source_objections(kept, base_files),
+            *suppressions((change.path, change.before, change.after) for change in kept),
+        ),
+    )
 
 
 def read_changes(trees: Trees, base: str, tree: str, test_globs: Sequence[str]) -> list[Change]:
@@ -129,13 +156,6 @@ def _scripts(trees: Trees, base: str, specs: Sequence[CheckSpec], files: frozens
     makefile = next((name for name in ("GNUmakefile", "Makefile", "makefile") if name in files), "")
     package = trees.show(base, "package.json") if "package.json" in files else None
     return scripts_of(specs, package, trees.show(base, makefile) if makefile else None, files)
-
-
-def to_findings_of_text(changes: Sequence[Change], allow: Sequence[str], setting: Setting) -> list[Finding]:
-    hushed = suppressions([(c.path, c.before, c.after) for c in changes], "error")
-    return to_findings(
-        [Objection(rule=f.rule, text=f.text, path=f.path, line=f.line) for f in hushed], allow, setting.policy
-    )
 
 
 async def _attributed(
@@ -191,7 +211,10 @@ def _by_plan(task: TaskSpec | None, id: str) -> bool:
 
 
 def integrity_result(findings: Sequence[Finding]) -> CheckResult:
-    """The integrity rules as a check of their own, so that a change they object to cannot pass by the others' verdicts."""
+    """The integrity rules as a check of their own, so that a change they object to cannot pass by the others' verdicts.
+
+    Its PASS is not required of anybody: a repository without checks must not pass because nobody objected.
+    """
     bad = [finding for finding in findings if finding.severity in ("error", "critical")]
     asked = [finding for finding in findings if finding.severity == "human"]
     more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
@@ -206,6 +229,7 @@ def integrity_result(findings: Sequence[Finding]) -> CheckResult:
         name="integrity",
         kind=CheckKind.OWN,
         verdict=Verdict.FAIL if bad else Verdict.PASS,
+        required=bool(bad),
         reason=reason,
         failing=tuple(f"{finding.rule} {finding.path}: {finding.text}" for finding in bad),
         errors=len(bad),
@@ -222,7 +246,6 @@ def _record(
     findings: tuple[Finding, ...],
     purpose: str,
     task: TaskSpec | None,
-    allow: Sequence[str],
     tree: str,
     started: float,
 ) -> Judged:
@@ -254,7 +277,7 @@ def _record(
             room=looks.tree,
             purpose=purpose,
             task=task.id if task else "",
-            allow=tuple(allow),
+            allow=task.allow if task else (),
             config_hash=tools.setting.config_hash,
             sandbox=tools.spawner.mode if tools.setting.confine else "none",
             started=started,

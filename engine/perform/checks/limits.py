@@ -14,33 +14,31 @@ MAX_ITEMS = 200_000
 MAX_TEXT = 2_000
 
 
-class Unreadable(Exception):
+class UnreadableError(Exception):
     """A report that is missing, too big, malformed or not a plain file; the message says which."""
 
 
-def read_bounded(path: Path, cap: int = MAX_REPORT) -> bytes:
+def read_bounded(path: Path, cap: int = MAX_REPORT, not_before: float = 0.0) -> bytes:
     """The bytes of a plain file. The check owns the folder, so a link or a pipe planted there is refused, not followed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
-        raise Unreadable(f"the report {path.name} was not written") from None
+        raise UnreadableError(f"the report {path.name} was not written") from None
     except OSError as error:
-        raise Unreadable(f"the report {path.name} cannot be read: {error.strerror}") from None
+        raise UnreadableError(f"the report {path.name} cannot be read: {error.strerror}") from None
     with os.fdopen(handle, "rb") as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
-            raise Unreadable(f"the report {path.name} is not a plain file")
+            raise UnreadableError(f"the report {path.name} is not a plain file")
         if status.st_size > cap:
-            raise Unreadable(f"the report {path.name} has {status.st_size} bytes, more than {cap}")
+            raise UnreadableError(f"the report {path.name} has {status.st_size} bytes, more than {cap}")
+        if status.st_mtime < not_before:
+            raise UnreadableError(f"the report {path.name} is older than the run")
         return file.read(cap + 1)[:cap]
 
 
-def modified_at(path: Path) -> float:
-    return path.lstat().st_mtime
-
-
 def _no_constant(name: str) -> NoReturn:
-    raise Unreadable(f"the report holds the number {name}")
+    raise UnreadableError(f"the report holds the number {name}")
 
 
 def load_json(data: bytes, what: str = "the report") -> Any:
@@ -48,7 +46,7 @@ def load_json(data: bytes, what: str = "the report") -> Any:
     try:
         return json.loads(data.decode("utf-8", "replace"), parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise Unreadable(f"{what} is not JSON: {str(error)[:200]}") from None
+        raise UnreadableError(f"{what} is not JSON: {str(error)[:200]}") from None
 
 
 def json_lines(data: bytes, what: str) -> list[dict[str, Any]]:
@@ -59,12 +57,12 @@ def json_lines(data: bytes, what: str) -> list[dict[str, Any]]:
             continue
         try:
             value = load_json(line, what)
-        except Unreadable:
+        except UnreadableError:
             continue
         if isinstance(value, dict):
             found.append(value)
             if len(found) > MAX_ITEMS:
-                raise Unreadable(f"{what} has more than {MAX_ITEMS} lines")
+                raise UnreadableError(f"{what} has more than {MAX_ITEMS} lines")
     return found
 
 

@@ -14,7 +14,7 @@ BAD = frozenset({FAILED, ERROR})
 IDLE = frozenset({SKIPPED, XFAILED})
 
 
-class Case(Struct):
+class Case(Struct, frozen=True, kw_only=True):
     """One test as a report states it."""
 
     id: str
@@ -25,14 +25,14 @@ class Case(Struct):
     """Last line of the failure."""
 
 
-class FileCoverage(Struct):
+class FileCoverage(Struct, frozen=True, kw_only=True):
     """Line numbers of one file."""
 
     executed: tuple[int, ...] = ()
     missing: tuple[int, ...] = ()
 
 
-class Report(Struct):
+class Report(Struct, frozen=True, kw_only=True):
     """What a parser read. `problems` say why it is not to be believed; one problem is enough."""
 
     source: str
@@ -50,7 +50,7 @@ class Report(Struct):
     """The report says itself that it came to its end."""
 
 
-class Measurement(Struct):
+class Measurement(Struct, frozen=True, kw_only=True):
     """A run of a check: how its process ended and what its report said."""
 
     check: str

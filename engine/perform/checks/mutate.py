@@ -24,7 +24,7 @@ ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
 }  # fmt: skip
 
 
-class Mutant(Struct):
+class Mutant(Struct, frozen=True, kw_only=True):
     path: str
     line: int
     what: str

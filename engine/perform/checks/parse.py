@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from engine.perform.checks.limits import Unreadable, modified_at, read_bounded
+from engine.perform.checks.limits import UnreadableError, read_bounded
 from engine.perform.checks.measure import Case, Report
 from engine.perform.checks.parse_compiled import parse_go, parse_libtest, parse_rustc
 from engine.perform.checks.parse_javascript import parse_eslint, parse_jest, parse_tap, parse_tsc
@@ -39,7 +39,7 @@ def parse_bytes(parser: str, data: bytes) -> Report:
     """Never raises: what cannot be read is a Report with a problem."""
     try:
         return PARSERS[parser](data)
-    except Unreadable as error:
+    except UnreadableError as error:
         return Report(source=parser, problems=(str(error),))
 
 
@@ -49,10 +49,8 @@ def parse_report(parser: str, path: Path, started: float) -> Report:
         parts = [parse_report(parser, file, started) for file in sorted(path.rglob("*.xml"))[:5000]]
         return merge(parts) if parts else Report(source=parser, problems=(f"no report was written to {path.name}",))
     try:
-        data = read_bounded(path)
-        if modified_at(path) < started - STALE_SLACK:
-            raise Unreadable(f"the report {path.name} is older than the run")
-    except Unreadable as error:
+        data = read_bounded(path, not_before=started - STALE_SLACK)
+    except UnreadableError as error:
         return Report(source=parser, problems=(str(error),))
     return parse_bytes(parser, data)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.perform.checks.limits import MAX_ITEMS, Unreadable, dict_of, int_of, list_of, load_json, text_of
+from engine.perform.checks.limits import MAX_ITEMS, UnreadableError, dict_of, int_of, list_of, load_json, text_of
 from engine.perform.checks.measure import FileCoverage
 
 
@@ -29,7 +29,7 @@ def parse_cobertura(data: bytes) -> tuple[float | None, dict[str, FileCoverage]]
 
     root = xml_root(data)
     if root.tag != "coverage":
-        raise Unreadable(f"the coverage report begins with <{root.tag[:40]}>")
+        raise UnreadableError(f"the coverage report begins with <{root.tag[:40]}>")
     hits: dict[str, dict[int, bool]] = {}
     for item in root.iter("class"):
         seen = hits.setdefault(text_of(item.get("filename")), {})

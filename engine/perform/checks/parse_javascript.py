@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 
 from engine.core.model import Finding
-from engine.perform.checks.limits import MAX_ITEMS, Unreadable, dict_of, int_of, list_of, load_json, text_of
+from engine.perform.checks.limits import MAX_ITEMS, UnreadableError, dict_of, int_of, list_of, load_json, text_of
 from engine.perform.checks.measure import ERROR, FAILED, PASSED, SKIPPED, Case, Report
 
 
 def parse_eslint(data: bytes) -> Report:
     items = load_json(data, "eslint's report")
     if not isinstance(items, list):
-        raise Unreadable("eslint's report is not a list")
+        raise UnreadableError("eslint's report is not a list")
     findings = tuple(
         Finding(
             rule=text_of(message.get("ruleId"), 120) or "parse",
@@ -41,7 +41,7 @@ def parse_jest(data: bytes) -> Report:
     """`jest --json` (vitest's json reporter writes the same)."""
     report = dict_of(load_json(data, "jest's report"))
     if not isinstance(report.get("testResults"), list):
-        raise Unreadable("jest's report has no testResults")
+        raise UnreadableError("jest's report has no testResults")
     cases: dict[str, Case] = {}
     for file in map(dict_of, list_of(report["testResults"])):
         path = text_of(file.get("name"), 500)

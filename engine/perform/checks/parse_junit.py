@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
-from engine.perform.checks.limits import MAX_DEPTH, MAX_ITEMS, Unreadable, text_of
+from engine.perform.checks.limits import MAX_DEPTH, MAX_ITEMS, UnreadableError, text_of
 from engine.perform.checks.measure import ERROR, FAILED, PASSED, SKIPPED, XFAILED, Case, Report
 
 RANK = {PASSED: 0, XFAILED: 1, SKIPPED: 2, FAILED: 3, ERROR: 4}
@@ -13,8 +13,8 @@ RANK = {PASSED: 0, XFAILED: 1, SKIPPED: 2, FAILED: 3, ERROR: 4}
 
 def xml_root(data: bytes) -> Any:
     """An element tree without entities, DTDs or bottomless nesting."""
-    from defusedxml.common import DefusedXmlException
-    from defusedxml.ElementTree import ParseError, iterparse
+    from defusedxml.common import DefusedXmlException  # type: ignore[import-untyped]
+    from defusedxml.ElementTree import ParseError, iterparse  # type: ignore[import-untyped]
 
     depth = count = 0
     root: Any = None
@@ -24,15 +24,15 @@ def xml_root(data: bytes) -> Any:
                 root = element if root is None else root
                 depth, count = depth + 1, count + 1
                 if depth > MAX_DEPTH or count > MAX_ITEMS * 2:
-                    raise Unreadable("the JUnit report is nested too deep or has too many elements")
+                    raise UnreadableError("the JUnit report is nested too deep or has too many elements")
             else:
                 depth -= 1
     except ParseError as error:
-        raise Unreadable(f"the JUnit report is not XML: {error}") from None
+        raise UnreadableError(f"the JUnit report is not XML: {error}") from None
     except (DefusedXmlException, ValueError) as error:
-        raise Unreadable(f"the JUnit report holds forbidden XML: {str(error)[:200]}") from None
+        raise UnreadableError(f"the JUnit report holds forbidden XML: {str(error)[:200]}") from None
     if root is None:
-        raise Unreadable("the JUnit report is empty")
+        raise UnreadableError("the JUnit report is empty")
     return root
 
 
@@ -54,14 +54,14 @@ def parse_junit(data: bytes) -> Report:
 
     root = xml_root(data)
     if root.tag not in ("testsuites", "testsuite"):
-        raise Unreadable(f"the JUnit report begins with <{root.tag[:40]}>")
+        raise UnreadableError(f"the JUnit report begins with <{root.tag[:40]}>")
     worst: dict[str, Case] = {}
     claimed = 0
     parts: dict[str, type] = {SKIPPED: Skipped, FAILED: Failure, ERROR: Error}
     try:
         # node's reporter puts tests beside suites and suites inside suites: every test counts, wherever it stands
         for element in root.iter("testcase"):
-            case = TestCase.fromelem(element)
+            case = TestCase.fromelem(element)  # type: ignore[no-untyped-call]
             outcome, error, text = _outcome(case, parts)
             name, classname = text_of(case.name, 1000), text_of(case.classname, 1000)
             id = f"{classname}::{name}" if classname and classname != "test" else name
@@ -72,7 +72,7 @@ def parse_junit(data: bytes) -> Report:
             if suite.find("testsuite") is None:
                 claimed += int(suite.get("failures") or 0) + int(suite.get("errors") or 0)
     except (JUnitXmlError, ValueError, TypeError, AttributeError) as error_:
-        raise Unreadable(f"the JUnit report does not follow the format: {str(error_)[:200]}") from None
+        raise UnreadableError(f"the JUnit report does not follow the format: {str(error_)[:200]}") from None
     bad = sum(1 for case in worst.values() if case.outcome in (FAILED, ERROR))
     problems = () if claimed == 0 or bad else (f"the JUnit report counts {claimed} failures but names none",)
     return Report(source="junit", cases=tuple(worst.values()), problems=problems, counts_tests=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from engine.core.model import Finding
-from engine.perform.checks.limits import Unreadable, dict_of, int_of, json_lines, list_of, load_json, text_of
+from engine.perform.checks.limits import UnreadableError, dict_of, int_of, json_lines, list_of, load_json, text_of
 from engine.perform.checks.measure import Report
 
 
 def parse_ruff(data: bytes) -> Report:
     items = load_json(data, "ruff's report")
     if not isinstance(items, list):
-        raise Unreadable("ruff's report is not a list")
+        raise UnreadableError("ruff's report is not a list")
     findings = tuple(
         Finding(
             rule=text_of(item.get("code"), 80) or "syntax",
@@ -42,7 +42,7 @@ def parse_mypy(data: bytes) -> Report:
 def parse_pyright(data: bytes) -> Report:
     report = dict_of(load_json(data[data.find(b"{") :], "pyright's report"))
     if "generalDiagnostics" not in report:
-        raise Unreadable("pyright's report has no diagnostics")
+        raise UnreadableError("pyright's report has no diagnostics")
     findings = tuple(
         Finding(
             rule=text_of(item.get("rule"), 80) or "pyright",
@@ -60,7 +60,7 @@ def parse_bandit(data: bytes) -> Report:
     """High severity with high confidence is security-critical: it triggers the halt rule."""
     report = dict_of(load_json(data, "bandit's report"))
     if not isinstance(report.get("results"), list):
-        raise Unreadable("bandit's report has no results")
+        raise UnreadableError("bandit's report has no results")
     findings = []
     for item in map(dict_of, list_of(report["results"])):
         severity, sure = text_of(item.get("issue_severity")), text_of(item.get("issue_confidence"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.model import Finding
-from engine.perform.checks.limits import Unreadable, dict_of, int_of, list_of, load_json, text_of
+from engine.perform.checks.limits import UnreadableError, dict_of, int_of, list_of, load_json, text_of
 from engine.perform.checks.measure import Report
 
 LEVELS = {"error": "error", "warning": "warning", "note": "note", "none": "note"}
@@ -19,7 +19,7 @@ def _critical(properties: dict[str, object]) -> bool:
 def parse_sarif(data: bytes) -> Report:
     log = dict_of(load_json(data, "the SARIF report"))
     if not isinstance(log.get("runs"), list):
-        raise Unreadable("the SARIF report has no runs")
+        raise UnreadableError("the SARIF report has no runs")
     findings: list[Finding] = []
     problems: list[str] = []
     for run in map(dict_of, list_of(log["runs"])):

@@ -90,8 +90,9 @@ def _tests(folder: Path, python: str, tests: list[Path], wanted: str) -> CheckSp
         texts = [reading.text(path) for path in tests[:50]]
         uses_pytest = not any("unittest" in text and "TestCase" in text for text in texts)
     if not uses_pytest:
-        where = ("-s", "tests", "-t", ".") if (folder / "tests" / "__init__.py").is_file() else ()
-        where = where or (("-s", "tests") if (folder / "tests").is_dir() else ())
+        where: tuple[str, ...] = ("-s", "tests") if (folder / "tests").is_dir() else ()
+        if (folder / "tests" / "__init__.py").is_file():
+            where = (*where, "-t", ".")
         return CheckSpec(
             name="unittest",
             kind=CheckKind.TESTS,

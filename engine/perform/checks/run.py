@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -18,8 +19,8 @@ from engine.core.model import Struct
 from engine.perform.checks import witness
 from engine.perform.checks.command import Prepared, check_env, prepare
 from engine.perform.checks.evidence import Store
-from engine.perform.checks.limits import Unreadable, read_bounded
-from engine.perform.checks.measure import BAD, Measurement, Report
+from engine.perform.checks.limits import UnreadableError, read_bounded
+from engine.perform.checks.measure import BAD, FileCoverage, Measurement, Report
 from engine.perform.checks.parse import parse_bytes, parse_report
 from engine.perform.checks.parse_coverage import parse_coverage_json
 from engine.perform.checks.spec import CheckSpec, Setting
@@ -69,13 +70,8 @@ class Tools:
                 )
             )
 
-    @property
-    def links(self) -> bool:
-        """Dependencies are linked into the room because nothing mounts them there."""
-        return self.spawner.mode != "bwrap" or not self.setting.confine
 
-
-class Selection(Struct):
+class Selection(Struct, frozen=True, kw_only=True):
     """Part of a check: named tests only, or everything with an end at the first failure."""
 
     ids: tuple[str, ...] | None = None
@@ -109,9 +105,13 @@ async def run_check(
     reports.mkdir(parents=True, mode=0o700)
     key = secrets.token_bytes(32)
     chosen = selection or Selection()
-    checkout = room if tools.links else setting.checkout
     prepared = prepare(spec, reports, room, setting.checkout, key, chosen.ids, chosen.stop_early)
-    env = check_env(spec, setting.env)
+    cache = setting.scratch / "caches" / re.sub(r"\W+", "-", spec.name)
+    env = check_env(spec, setting.env, cache)
+    own: tuple[Mount, ...] = (Mount(source=reports, dest=reports, writable=True),)
+    if any("{cache}" in value for value in spec.env.values()):
+        cache.mkdir(parents=True, exist_ok=True)
+        own = (*own, Mount(source=cache, dest=cache, writable=True))
     confine = None
     if setting.confine:
         confine = Confinement(
@@ -119,7 +119,7 @@ async def run_check(
             clone=room,
             network=spec.network,
             home=setting.home,
-            mounts=(*setting.mounts, *mounts, Mount(source=reports, dest=reports, writable=True)),
+            mounts=(*setting.mounts, *mounts, *own),
             hide=setting.hide,
         )
     lines: list[bytes] = []
@@ -144,13 +144,14 @@ async def run_check(
     )
     stdout = b"\n".join(lines) or finished.stdout
     report = _report(spec, prepared, finished, stdout, started, key)
-    report = _relative(report, (str(room), str(checkout), str(setting.checkout)))
+    report = _relative(report, (str(room), str(setting.checkout)))
     artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
-    percent, files = None, {}
+    percent: float | None = None
+    files: dict[str, FileCoverage] = {}
     if prepared.coverage is not None:
         try:
             percent, files = parse_coverage_json(read_bounded(prepared.coverage))
-        except Unreadable as error:
+        except UnreadableError as error:
             report = msgspec.structs.replace(report, problems=(*report.problems, str(error)))
     _forget(reports)
     return Measurement(
@@ -222,7 +223,7 @@ def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -
         if path is not None and path.is_file():
             try:
                 found[name] = read_bounded(path)
-            except Unreadable:
+            except UnreadableError:
                 continue
     return {
         name: tools.store.keep(tools.redact(data.decode("utf-8", "replace")).encode())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from engine.core.model import Struct
 from engine.perform.checks import room
@@ -34,19 +34,15 @@ class Looks:
         self, tree: str, place: str, spec: CheckSpec, ids: Sequence[str] | None, stop_early: bool = False
     ) -> Measurement:
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{place}"
-        self.enter(tree, folder)
+        await room.enter(self.trees, tree, folder)
         chosen = tuple(ids) if ids is not None and spec.runner == "pytest" else None
         return await run_check(self.tools, spec, folder, Selection(ids=chosen, stop_early=stop_early))
-
-    def enter(self, tree: str, folder: Path) -> None:
-        setting = self.tools.setting
-        room.enter(self.trees, tree, folder, setting.checkout, setting.mounts, self.tools.links)
 
     def test_paths(self) -> list[str]:
         return [change.path for change in self.changes if change.test]
 
 
-class OldTests(Struct):
+class OldTests(Struct, frozen=True, kw_only=True):
     """What the tests of the base, as the base has them, say of the change."""
 
     passing: frozenset[str] = frozenset()
@@ -102,7 +98,7 @@ async def old_tests_on_change(
     wanted = [id for id in wanted if (id not in done and "::" in id) or spec.runner != "pytest"]
     if not wanted or not looks.test_paths():
         return OldTests(passing=frozenset(id for id in was if id not in wanted))
-    mixed = looks.trees.overlay(looks.tree, looks.test_paths(), looks.base)
+    mixed = await asyncio.to_thread(looks.trees.overlay, looks.tree, looks.test_paths(), looks.base)
     seen = await looks.run(mixed, "mixed", spec, None if anything else wanted)
     outcome = {case.id: case.outcome for case in seen.report.cases}
     failing = [id for id in wanted if outcome.get(id) != PASSED]
@@ -127,6 +123,6 @@ async def new_tests_on_base(looks: Looks, spec: CheckSpec, fresh: Sequence[str])
     """The change's tests over the base's source."""
     if not fresh or not looks.test_paths():
         return ()
-    mixed = looks.trees.overlay(looks.base, looks.test_paths(), looks.tree)
+    mixed = await asyncio.to_thread(looks.trees.overlay, looks.base, looks.test_paths(), looks.tree)
     seen = await looks.run(mixed, "mixed", spec, fresh)
     return seen.report.cases

@@ -25,7 +25,7 @@ TEST_GLOBS = (
 )
 
 
-class CheckSpec(Struct):
+class CheckSpec(Struct, frozen=True, kw_only=True):
     """One check. `command` is an argument list; a shell line is ("sh", "-c", line)."""
 
     name: str
@@ -58,7 +58,7 @@ class CheckSpec(Struct):
     """Command that prints the tool's version, for the evidence."""
 
 
-class HeldOut(Struct):
+class HeldOut(Struct, frozen=True, kw_only=True):
     """A command kept outside the repository, run at completion only. The agent is told counts, nothing else."""
 
     name: str
@@ -107,7 +107,7 @@ DEFAULT_SEVERITY: dict[str, str] = {
 """Rule to severity. error fails the change; human asks somebody; note is only shown."""
 
 
-class IntegrityPolicy(Struct):
+class IntegrityPolicy(Struct, frozen=True, kw_only=True):
     """How strict the integrity rules are. `severity` overrides DEFAULT_SEVERITY rule by rule ("off" drops a rule)."""
 
     severity: Mapping[str, str] = {}
@@ -125,7 +125,7 @@ class IntegrityPolicy(Struct):
     """Security rules whose findings halt the task, besides what the tool itself calls high with high confidence."""
 
 
-class Setting(Struct):
+class Setting(Struct, frozen=True, kw_only=True):
     """Where checks run and what they may see; the same for every call of a run."""
 
     checkout: Path

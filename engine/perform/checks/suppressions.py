@@ -8,7 +8,7 @@ import tokenize
 from collections import Counter
 from collections.abc import Iterable, Iterator
 
-from engine.core.model import Finding
+from engine.perform.checks.waivers import Objection
 
 PYTHON = {
     "noqa": re.compile(r"#\s*(?:ruff:\s*|flake8:\s*)?noqa", re.IGNORECASE),
@@ -34,7 +34,7 @@ Version = tuple[str, bytes | None, bytes | None]
 """(path, content in the base, content in the change)"""
 
 
-def suppressions(changes: Iterable[Version], severity: str) -> list[Finding]:
+def suppressions(changes: Iterable[Version]) -> list[Objection]:
     before: Counter[str] = Counter()
     places: dict[str, list[tuple[str, int]]] = {}
     for path, old, new in changes:
@@ -48,12 +48,11 @@ def suppressions(changes: Iterable[Version], severity: str) -> list[Finding]:
             # the new ones come first, so that the finding points at them
             where.append((path, line)) if old_one else where.insert(0, (path, line))
     return [
-        Finding(
+        Objection(
             rule="suppression",
             text=f"{len(where) - before[kind]} new `{kind}`: mend the cause, or let the plan allow it",
             path=where[0][0],
             line=where[0][1],
-            severity=severity,
         )
         for kind, where in places.items()
         if len(where) > before[kind]

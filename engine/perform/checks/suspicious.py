@@ -29,7 +29,7 @@ Full = Callable[[ast.AST], str]
 
 
 def suspicious_python(after: bytes, before: bytes = b"", *, test: bool = False) -> list[Hit]:
-    """What the change brings in; what the base had already is not counted. Unreadable source is itself a hit."""
+    """What the change brings in; what the base had already is not counted. UnreadableError source is itself a hit."""
     try:
         hits = list(_hits(ast.parse(after), test))
     except (SyntaxError, ValueError, RecursionError) as error:

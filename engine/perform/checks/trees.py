@@ -1,4 +1,4 @@
-"""What the clean room needs of git: trees by hash, materialised, overlaid and compared. The workspace room provides it."""
+"""What the clean room needs of git: trees by hash, materialised, overlaid and compared."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from engine.core.model import FileChange
 
 
 class Trees(Protocol):
-    """Trees are git tree (or commit) ids; paths are relative, with forward slashes; renames are never folded."""
+    """Provided by the workspace room. Methods block and are called in a thread; renames are never folded."""
 
     def export(self, tree: str, dest: Path) -> None:
-        """Make the tracked files of `dest` those of `tree`, touching only what differs; files the tree lacks may stay."""
+        """Make `dest` hold exactly `tree`, touching only what differs; mount points aside, nothing else stays there."""
         ...
 
     def overlay(self, tree: str, paths: Sequence[str], from_tree: str) -> str:
@@ -29,5 +29,5 @@ class Trees(Protocol):
     def diff_files(self, old: str, new: str) -> Sequence[FileChange]: ...
 
     def hash_folder(self, folder: Path) -> str:
-        """Tree id of what the folder holds now, seen with the engine's own eyes (no filters, hooks or excludes)."""
+        """Tree id of the tracked files of an exported folder as they are now, by the engine's own git directory."""
         ...

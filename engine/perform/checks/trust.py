@@ -14,7 +14,7 @@ from engine.core.model import Struct
 from engine.perform.checks.spec import CheckSpec, HeldOut
 
 
-class _Trusted(Struct):
+class _Trusted(Struct, frozen=True, kw_only=True):
     hashes: dict[str, float] = {}
 
 

@@ -37,7 +37,7 @@ BY_SUBJECT = (
 )
 
 
-class Objection(Struct):
+class Objection(Struct, frozen=True, kw_only=True):
     """A finding before its severity is known. `subject` is the test id it is about, if any."""
 
     rule: str

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from engine.perform.checks.limits import Unreadable, load_json, read_bounded, text_of
+from engine.perform.checks.limits import UnreadableError, load_json, read_bounded, text_of
 from engine.perform.checks.measure import IDLE, Case, Report
 
 MISSING = 97
@@ -23,7 +23,7 @@ def read_account(path: Path, key: bytes) -> Report:
     """The account as a Report. A record out of the chain, or no end, means that somebody meddled or the process died."""
     try:
         data = read_bounded(path)
-    except Unreadable:
+    except UnreadableError:
         return Report(
             source="witness", problems=("the test runner kept no account",), complete=False, counts_tests=True
         )
@@ -39,7 +39,7 @@ def read_account(path: Path, key: bytes) -> Report:
         last = hmac.new(key, (last + body).encode("utf-8", "replace"), hashlib.sha256).hexdigest()
         try:
             item = load_json(body.encode(), "the account")
-        except Unreadable:
+        except UnreadableError:
             item = None
         if not hmac.compare_digest(mac, last) or not isinstance(item, dict) or item.get("number") != number:
             problems.append(f"the runner's account was meddled with at record {number}")
