@@ -49,7 +49,8 @@ class GitTrees:
         for path, content in files.items():
             data = content.encode() if isinstance(content, str) else content
             blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
-            lines += b"100644 " + blob + b"\t" + path.encode() + b"\n"
+            mode = b"100755 " if path.endswith(".sh") else b"100644 "
+            lines += mode + blob + b"\t" + path.encode() + b"\n"
         self.git("read-tree", "--empty")
         self.git("update-index", "--add", "--index-info", data=lines)
         return self.git("write-tree").strip().decode()

@@ -38,7 +38,10 @@ def baseline_key(base: str, specs: Sequence[CheckSpec], tools: Tools) -> str:
 
 
 async def measure(trees: Trees, base: str, specs: Sequence[CheckSpec], tools: Tools) -> Baseline:
-    """From disk when the same checks were measured on the same base; a baseline in which a check did not come to its end is not kept."""
+    """From disk when the same checks were measured on the same base.
+
+    A baseline in which a check did not come to its end is not kept.
+    """
     key = baseline_key(base, specs, tools)
     path = tools.setting.scratch / "baselines" / f"{key}.json"
     try:

@@ -43,5 +43,6 @@ def coverage_objections(
         return []
     _, path, lost = worst
     places = ", ".join(str(line) for line in lost[:8])
-    text = f"tests reach {reached} of {total} changed lines ({reached * 100 // total} %, wanted {target:.0f} %); not reached: {path} {places}"
+    share = f"{reached * 100 // total} %, wanted {target:.0f} %"
+    text = f"tests reach {reached} of {total} changed lines ({share}); not reached: {path} {places}"
     return [Objection(rule="coverage-lower", text=text, path=path, line=lost[0])]

@@ -1,4 +1,4 @@
-"""Held-out commands: kept outside the repository, run when a task says it is done. The agent is told how many, never which."""
+"""Held-out commands: kept outside the repository, run at completion. The agent is told how many, never which."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ async def run_held_out(tools: Tools, held: HeldOut, room: Path) -> tuple[CheckRe
         runner=held.runner,
         timeout=held.timeout,
         strict=True,
+        env=held.env,
     )
     measured = await run_check(tools, spec, room, mounts=(Mount(source=held.folder, dest=held.folder),))
     result = check_result(spec, measured)

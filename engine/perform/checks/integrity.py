@@ -165,7 +165,7 @@ def _is(id: str, function: str) -> bool:
 
 
 def moved_tests(changes: Sequence[Change], gone: Iterable[str], new: Iterable[str]) -> dict[str, str]:
-    """Old id to new id for tests whose text is the same and stands elsewhere now, where there is one such place only."""
+    """Old id to new id for tests whose text is the same and stands elsewhere now, in one place only."""
     texts_old = {
         f"{c.path}::{name}": t.text
         for c in changes

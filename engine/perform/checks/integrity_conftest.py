@@ -1,4 +1,4 @@
-"""conftest.py: new fixtures and plain functions are everyday work; hooks, autouse fixtures and changes to old fixtures are not."""
+"""conftest.py: new fixtures and functions are everyday work; hooks, autouse and changes to old fixtures are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Python tests read as syntax: how many assertions each has, whether they can fail, and whether a test is the same as before."""
+"""Python tests read as syntax: how many assertions each has, whether they can fail, whether a test was edited."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def read_tests(source: bytes) -> dict[str, TestFunction]:
 
 
 def module_text(source: bytes) -> str:
-    """The module without its tests and without imports' order: helpers and constants that every test of the file rests on."""
+    """The module without its tests: imports, helpers and constants that every test of the file rests on."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):

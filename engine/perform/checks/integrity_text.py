@@ -1,4 +1,4 @@
-"""Tests in other languages, by their text: skip marks, focused tests, assertions. Cruder than a syntax tree, so only counts are compared."""
+"""Tests in other languages, by their text: cruder than a syntax tree, so only counts are compared."""
 
 from __future__ import annotations
 

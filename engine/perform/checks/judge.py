@@ -1,4 +1,4 @@
-"""The room's front door: a tree is measured on its base, attributed, held against the integrity rules and put on record."""
+"""The room's front door: a tree is measured, attributed, held against the integrity rules and put on record."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def judge(
     effect: str = "",
     redact: Callable[[str], str] = lambda text: text,
 ) -> Judged:
-    """Judge `tree` against `base`. `completion`: also the held-out commands and the mutants, which are kept for the end of a task."""
+    """Judge `tree` against `base`. `completion`: also the held-out commands and the mutants, kept for a task's end."""
     started = clock()
     tools = Tools(spawner, setting, clock, progress, effect, task.id if task else "", redact)
     allow = task.allow if task else ()

@@ -19,7 +19,7 @@ class UnreadableError(Exception):
 
 
 def read_bounded(path: Path, cap: int = MAX_REPORT, not_before: float = 0.0) -> bytes:
-    """The bytes of a plain file. The check owns the folder, so a link or a pipe planted there is refused, not followed."""
+    """The bytes of a plain file. The check could write there, so a planted link or pipe is refused, not followed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:

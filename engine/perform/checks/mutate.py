@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from engine.core.model import Struct
@@ -16,12 +16,25 @@ from engine.perform.checks.spec import CheckSpec
 from engine.perform.checks.waivers import Objection
 
 COMPARE: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.In: ast.NotIn,
-    ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
+    ast.Lt: ast.LtE,
+    ast.LtE: ast.Lt,
+    ast.Gt: ast.GtE,
+    ast.GtE: ast.Gt,
+    ast.Eq: ast.NotEq,
+    ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn,
+    ast.NotIn: ast.In,
+    ast.Is: ast.IsNot,
+    ast.IsNot: ast.Is,
+}
 ARITHMETIC: dict[type[ast.operator], type[ast.operator]] = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
-}  # fmt: skip
+    ast.Add: ast.Sub,
+    ast.Sub: ast.Add,
+    ast.Mult: ast.Add,
+    ast.Div: ast.Mult,
+    ast.FloorDiv: ast.Mult,
+    ast.Mod: ast.Mult,
+}
 
 
 class Mutant(Struct, frozen=True, kw_only=True):
@@ -51,7 +64,7 @@ def mutants(path: str, source: bytes, lines: set[int]) -> list[Mutant]:
     return found
 
 
-def _twist(node: ast.AST):  # type: ignore[no-untyped-def]
+def _twist(node: ast.AST) -> Iterator[Callable[[], None]]:
     """Change the node in place, once for each way there is; each yield hands out the way back."""
     match node:
         case ast.Compare(ops=[op]) if type(op) in COMPARE:
@@ -77,7 +90,7 @@ def _twist(node: ast.AST):  # type: ignore[no-untyped-def]
 
 
 async def mutation_objections(looks: Looks, specs: Sequence[CheckSpec], folder: Path) -> list[Objection]:
-    """The room holds the change, green. Each mutant is written there, the tests are run up to their first failure, the file is put back."""
+    """Each mutant is put into the room, the tests run to their first failure, the file is put back."""
     spec = next((s for s in specs if s.runner == "pytest" and not s.strict), None)
     policy, tools = looks.tools.setting.policy, looks.tools
     pool = [
@@ -108,5 +121,6 @@ async def mutation_objections(looks: Looks, specs: Sequence[CheckSpec], folder: 
             alive.append(mutant)
     if not alive:
         return []
-    text = f"{len(alive)} of {tried} mutants on changed lines went unnoticed by the tests, e.g. {alive[0].path}:{alive[0].line} {alive[0].what}"
+    example = f"{alive[0].path}:{alive[0].line} {alive[0].what}"
+    text = f"{len(alive)} of {tried} mutants on changed lines went unnoticed by the tests, e.g. {example}"
     return [Objection(rule="mutants", text=text, path=alive[0].path, line=alive[0].line)]

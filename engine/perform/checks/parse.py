@@ -1,4 +1,4 @@
-"""From a process's end and the files it left to a Report. A report that is missing, stale or unreadable is a problem."""
+"""From what a process left behind to a Report. A report that is missing, stale or unreadable is a problem."""
 
 from __future__ import annotations
 

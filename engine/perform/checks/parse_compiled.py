@@ -1,4 +1,4 @@
-"""Reports of the compiled ecosystems: `go test -json`, rustc/clippy JSON, libtest's lines, Maven and Gradle JUnit folders."""
+"""Reports of the compiled ecosystems: `go test -json`, rustc and clippy JSON, libtest's lines."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ def parse_rustc(data: bytes) -> Report:
 
 
 LIBTEST = re.compile(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)\b")
-RUNNING = re.compile(r"^\s*(?:Running|Doc-tests) (?P<what>\S+)(?: (?P<file>\S+))?")
+RUNNING = re.compile(r"^\s*(?:Running .*\((?P<file>\S+)\)|Doc-tests (?P<what>\S+))")
 SUMMARY = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
 RUST = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
 
 
 def parse_libtest(data: bytes) -> Report:
-    """`cargo test`: stable Rust offers no report file, so the lines libtest prints are checked against its own totals."""
+    """Stable Rust offers no report file, so the lines libtest prints are checked against its own totals."""
     cases: dict[str, Case] = {}
     seen = {"ok": 0, "FAILED": 0, "ignored": 0}
     claimed = [0, 0, 0]
     target = ""
     for line in data.decode("utf-8", "replace").splitlines()[:MAX_ITEMS]:
         if (match := RUNNING.match(line)) is not None:
-            target = re.sub(r"-[0-9a-f]{16}$", "", (match["file"] or match["what"]).strip("()").rpartition("/")[2])
+            target = re.sub(r"-[0-9a-f]{16}$", "", (match["file"] or match["what"]).rpartition("/")[2])
         elif (match := LIBTEST.match(line)) is not None:
             id = f"{target}::{match['name']}" if target else match["name"]
             while id in cases:

@@ -16,17 +16,26 @@ def detect_go(folder: Path) -> list[CheckSpec]:
     install = "install Go from your system's packages"
     return [
         CheckSpec(
-            name="go test", kind=CheckKind.TESTS, command=("go", "test", "-json", "-count=1", "./..."), parser="go", group="go",
-            timeout=300, install=install,
+            name="go test",
+            kind=CheckKind.TESTS,
+            command=("go", "test", "-json", "-count=1", "./..."),
+            parser="go",
+            group="go",
+            timeout=300,
+            install=install,
         ),
         CheckSpec(
             name="go vet", kind=CheckKind.LINT, command=("go", "vet", "./..."), group="go", timeout=300, install=install
         ),
         CheckSpec(
-            name="go build", kind=CheckKind.BUILD, command=("go", "build", "-o", "{reports}/", "./..."), group="go", timeout=300,
+            name="go build",
+            kind=CheckKind.BUILD,
+            command=("go", "build", "-o", "{reports}/", "./..."),
+            group="go",
+            timeout=300,
             install=install,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def detect_rust(folder: Path) -> list[CheckSpec]:
@@ -35,14 +44,28 @@ def detect_rust(folder: Path) -> list[CheckSpec]:
     install, target = "install Rust from your system's packages", {"CARGO_TARGET_DIR": "{cache}"}
     return [
         CheckSpec(
-            name="cargo test", kind=CheckKind.TESTS, command=("sh", "-c", "cargo test --no-fail-fast --color=never 2>&1"),
-            parser="libtest", group="cargo", timeout=600, finding_exits=(101,), install=install, env=target,
+            name="cargo test",
+            kind=CheckKind.TESTS,
+            command=("sh", "-c", "cargo test --no-fail-fast --color=never 2>&1"),
+            parser="libtest",
+            group="cargo",
+            timeout=600,
+            finding_exits=(101,),
+            install=install,
+            env=target,
         ),
         CheckSpec(
-            name="cargo clippy", kind=CheckKind.LINT, command=("cargo", "clippy", "--all-targets", "--message-format=json"),
-            parser="rustc", group="cargo", timeout=600, finding_exits=(101,), install="rustup component add clippy", env=target,
+            name="cargo clippy",
+            kind=CheckKind.LINT,
+            command=("cargo", "clippy", "--all-targets", "--message-format=json"),
+            parser="rustc",
+            group="cargo",
+            timeout=600,
+            finding_exits=(101,),
+            install="rustup component add clippy",
+            env=target,
         ),
-    ]  # fmt: skip
+    ]
 
 
 def detect_java(folder: Path) -> list[CheckSpec]:
@@ -51,21 +74,39 @@ def detect_java(folder: Path) -> list[CheckSpec]:
         program = "./mvnw" if (folder / "mvnw").is_file() else "mvn"
         return [
             CheckSpec(
-                name="mvn test", kind=CheckKind.TESTS, group="java", timeout=900, parser="junit", report="surefire",
-                command=(program, "-B", "-q", "test", "-DreportsDirectory={reports}/surefire", "-Dsurefire.reportsDirectory={reports}/surefire"),
+                name="mvn test",
+                kind=CheckKind.TESTS,
+                group="java",
+                timeout=900,
+                parser="junit",
+                report="surefire",
+                command=(
+                    program,
+                    "-B",
+                    "-q",
+                    "test",
+                    "-DreportsDirectory={reports}/surefire",
+                    "-Dsurefire.reportsDirectory={reports}/surefire",
+                ),
                 install="install Maven from your system's packages",
             )
-        ]  # fmt: skip
+        ]
     if (folder / "build.gradle").is_file() or (folder / "build.gradle.kts").is_file():
         program = "./gradlew" if (folder / "gradlew").is_file() else "gradle"
         copy = "cp -r build/test-results/test {reports}/junit 2>/dev/null"
         line = f"{program} --console=plain cleanTest test; code=$?; {copy}; exit $code"
         return [
             CheckSpec(
-                name="gradle test", kind=CheckKind.TESTS, group="java", timeout=900, parser="junit", report="junit",
-                command=("sh", "-c", line), install="install Gradle from your system's packages",
+                name="gradle test",
+                kind=CheckKind.TESTS,
+                group="java",
+                timeout=900,
+                parser="junit",
+                report="junit",
+                command=("sh", "-c", line),
+                install="install Gradle from your system's packages",
             )
-        ]  # fmt: skip
+        ]
     return []
 
 

@@ -11,8 +11,18 @@ from engine.perform.checks import reading
 from engine.perform.checks.spec import CheckSpec
 
 SHELL = set("|&;<>$`")
-ESLINT = ("eslint.config.js", "eslint.config.mjs", "eslint.config.cjs", "eslint.config.ts", ".eslintrc", ".eslintrc.js", ".eslintrc.cjs",
-          ".eslintrc.json", ".eslintrc.yml", ".eslintrc.yaml")  # fmt: skip
+ESLINT = (
+    "eslint.config.js",
+    "eslint.config.mjs",
+    "eslint.config.cjs",
+    "eslint.config.ts",
+    ".eslintrc",
+    ".eslintrc.js",
+    ".eslintrc.cjs",
+    ".eslintrc.json",
+    ".eslintrc.yml",
+    ".eslintrc.yaml",
+)
 
 
 def detect_javascript(folder: Path, which: Callable[[str], str | None]) -> list[CheckSpec]:
@@ -103,9 +113,14 @@ def _tests(script: str, tool: Callable[[str], str], which: Callable[[str], str |
                 "--outputFile.junit={reports}/junit.xml",
             )
             return CheckSpec(
-                name="vitest", kind=CheckKind.TESTS, command=command, parser="junit", report="junit.xml", group="tests",
+                name="vitest",
+                kind=CheckKind.TESTS,
+                command=command,
+                parser="junit",
+                report="junit.xml",
+                group="tests",
                 install="npm install",
-            )  # fmt: skip
+            )
         case ["jest", *rest]:
             command = (
                 tool("jest"),
@@ -115,9 +130,14 @@ def _tests(script: str, tool: Callable[[str], str], which: Callable[[str], str |
                 "--outputFile={reports}/jest.json",
             )
             return CheckSpec(
-                name="jest", kind=CheckKind.TESTS, command=command, parser="jest", report="jest.json", group="tests",
+                name="jest",
+                kind=CheckKind.TESTS,
+                command=command,
+                parser="jest",
+                report="jest.json",
+                group="tests",
                 install="npm install",
-            )  # fmt: skip
+            )
         case ["tap" | "tape" as program, *rest]:
             return CheckSpec(
                 name=program,

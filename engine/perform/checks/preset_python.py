@@ -59,28 +59,42 @@ def detect_python(folder: Path, which: Callable[[str], str | None]) -> list[Chec
                 name="bandit",
                 kind=CheckKind.SECURITY,
                 command=(
-                    bandit or "bandit", "-q", "-r", ".", "-f", "json", "-o", "{reports}/bandit.json",
-                    "-x", "./tests,./test,./.venv,./venv,./node_modules",
+                    bandit or "bandit",
+                    "-q",
+                    "-r",
+                    ".",
+                    "-f",
+                    "json",
+                    "-o",
+                    "{reports}/bandit.json",
+                    "-x",
+                    "./tests,./test,./.venv,./venv,./node_modules",
                 ),
                 parser="bandit",
                 report="bandit.json",
                 install="pip install bandit",
             )
-        )  # fmt: skip
+        )
     elif ruff and (ruff_config or "ruff" in wanted):
         specs.append(
             CheckSpec(
                 name="ruff security",
                 kind=CheckKind.SECURITY,
                 command=(
-                    ruff, "check", "--no-cache", "--select=S", "--output-format=json", "--output-file={reports}/security.json",
-                    "--extend-exclude=tests,test", ".",
+                    ruff,
+                    "check",
+                    "--no-cache",
+                    "--select=S",
+                    "--output-format=json",
+                    "--output-file={reports}/security.json",
+                    "--extend-exclude=tests,test",
+                    ".",
                 ),
                 parser="ruff",
                 report="security.json",
                 install="pip install ruff",
             )
-        )  # fmt: skip
+        )
     return specs
 
 

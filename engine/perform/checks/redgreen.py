@@ -80,7 +80,8 @@ def red_objections(
                 re.findall(r"\w+", case.text)
             )
             if odd:
-                text = f"{id} fails on the base with {case.error or 'an error'} that has nothing to do with the change: {case.text[-150:]}"
+                why = f"{case.error or 'an error'} that has nothing to do with the change: {case.text[-150:]}"
+                text = f"{id} fails on the base with {why}"
                 objections.append(Objection(rule="new-test-error", text=text, path=path, subject=id))
                 red -= 1
     if needs_red and new and red == 0:

@@ -1,4 +1,4 @@
-"""The clean room: a folder that holds exactly one tree, brought from one tree to the next, never touched by an agent."""
+"""The clean room: a folder that holds exactly one tree, brought from one to the next, never touched by an agent."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from engine.perform.checks.waivers import Objection
 
 
 async def enter(trees: Trees, tree: str, folder: Path) -> None:
-    """Make `folder` hold `tree` and nothing else: caches and bytecode an earlier run left must not be found by this one."""
+    """Make `folder` hold `tree` and nothing else: what an earlier run left must not be found by this one."""
     await asyncio.to_thread(trees.export, tree, folder)
 
 
 async def changed_since(trees: Trees, tree: str, folder: Path) -> list[Objection]:
     """Tracked files that a check changed or removed while it ran. New files (caches, builds) are nobody's concern.
 
-    The verdicts stay bound to the tree they were asked for; that a check writes to what it judges is for a human to see.
+    The verdicts stay bound to the tree they were asked for; a check that writes to what it judges is shown to a human.
     """
     after = await asyncio.to_thread(trees.hash_folder, folder)
     return [

@@ -1,4 +1,4 @@
-"""Runs checks: in parallel where independent, each with its own report folder outside the tree, its timeout and its progress."""
+"""Runs checks: in parallel where independent, each with a report folder outside the tree, a timeout and progress."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs beside the main one: flaky tests again on both trees, the base's tests on the change, the change's tests on the base."""
+"""Runs beside the main one: flaky tests again, the base's tests on the change, the change's tests on the base."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class OldTests(Struct, frozen=True, kw_only=True):
 
 
 async def flaky_ids(looks: Looks, spec: CheckSpec, broken: Sequence[str]) -> tuple[frozenset[str], list[Objection]]:
-    """Of the tests that broke: which fail only sometimes. Only pytest can run named tests alone; elsewhere nothing is excused."""
+    """Which of the broken tests fail only sometimes. Only pytest runs named tests alone; elsewhere none is excused."""
     reruns = looks.tools.setting.policy.flaky_reruns
     if not broken or spec.runner != "pytest" or len(broken) > MOST_RERUNS or reruns < 1:
         return frozenset(), []
@@ -76,7 +76,8 @@ async def flaky_ids(looks: Looks, spec: CheckSpec, broken: Sequence[str]) -> tup
                 Objection(rule="flaky", text=f"{id} fails sometimes; it counts neither way", path=path, subject=id)
             )
         else:
-            text = f"{id} fails sometimes since this change ({reruns - passes[id] + 1} of {reruns + 1}), on the base it did not"
+            often = f"{reruns - passes[id] + 1} of {reruns + 1} times"
+            text = f"{id} fails {often} since this change, on the base it did not"
             objections.append(Objection(rule="newly-flaky", text=text, path=path, subject=id))
     return frozenset(unsure), objections
 

@@ -1,4 +1,4 @@
-"""What a check is, and the setting it runs in. A preset, the config or a plan makes these; nothing here runs anything."""
+"""What a check is, and the setting it runs in. A preset, the config or a plan makes these."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class CheckSpec(Struct, frozen=True, kw_only=True):
     coverage: bool = False
     """Ask pytest-cov for coverage JSON."""
     env: Mapping[str, str] = {}
-    """{cache} is a folder of the check's own that is kept between runs: for compilers only, what is in it is not re-read as evidence."""
+    """{cache} is a folder of the check's own, kept between runs: for compilers, where starting anew costs minutes."""
     ok_exits: tuple[int, ...] = (0,)
     finding_exits: tuple[int, ...] = (1,)
     """Exit codes that mean "I have findings", not "I broke"."""
@@ -69,6 +69,7 @@ class HeldOut(Struct, frozen=True, kw_only=True):
     parser: str = "exit"
     report: str = ""
     timeout: float = 120.0
+    env: Mapping[str, str] = {}
 
 
 DEFAULT_SEVERITY: dict[str, str] = {

@@ -1,4 +1,4 @@
-"""Python that meddles with its judge: patched runners, early exits, test detection, objects equal to everything. Found in the syntax tree."""
+"""Python that meddles with its judge, found in the syntax tree: patched runners, early exits, test detection."""
 
 from __future__ import annotations
 

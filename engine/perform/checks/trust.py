@@ -1,4 +1,4 @@
-"""Trust on first use: which check commands the user has confirmed. Kept in the state directory, where no repository can write."""
+"""Trust on first use: which check commands the user has confirmed. Kept in the state directory, not in the repo."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ def fingerprint(specs: Sequence[CheckSpec | HeldOut]) -> str:
                 spec.name,
                 spec.command,
                 spec.runner,
-                sorted(spec.env.items()) if isinstance(spec, CheckSpec) else [str(spec.folder)],
+                sorted(spec.env.items()),
+                str(spec.folder) if isinstance(spec, HeldOut) else "",
                 spec.network if isinstance(spec, CheckSpec) else False,
             ]
         )

@@ -1,4 +1,4 @@
-"""From measurements to a CheckResult. Pure, and closed: every path that is not a proven PASS ends in FAIL, ERROR or NOT_RUN."""
+"""From measurements to a CheckResult. Pure and closed: what is not a proven PASS is FAIL, ERROR or NOT_RUN."""
 
 from __future__ import annotations
 
@@ -86,6 +86,10 @@ def _not_measured(spec: CheckSpec, after: Measurement, base: Measurement | None)
             Verdict.ERROR,
             f"the tool is missing: {said or f'exit code {code}'}{remedy if remedy not in said else ''}",
         )
+    known = base.report.tampered if base else ()
+    meddled = [what for what in after.report.tampered if what not in known]
+    if meddled:
+        return Verdict.FAIL, f"the test runner was changed while it ran: {meddled[0]}"
     if after.report.problems:
         return Verdict.ERROR, after.report.problems[0]
     if not after.report.complete:
@@ -93,10 +97,6 @@ def _not_measured(spec: CheckSpec, after: Measurement, base: Measurement | None)
     if after.report.foreign:
         names = ", ".join(after.report.foreign[:3])
         return Verdict.ERROR, f"the tests loaded {names} from the user's checkout, not from the change"
-    known = base.report.tampered if base else ()
-    meddled = [what for what in after.report.tampered if what not in known]
-    if meddled:
-        return Verdict.FAIL, f"the test runner was changed while it ran: {meddled[0]}"
     return None
 
 
@@ -219,5 +219,6 @@ def _exit_only(spec: CheckSpec, after: Measurement, base: Measurement | None, bl
         return replace(blank, verdict=Verdict.PASS, reason=f"exit code {after.exit_code}; it offers no report")
     reason = f"exit code {after.exit_code}; it offers no report"
     if base is not None and base.exit_code not in spec.ok_exits:
-        reason += ". It failed on the base too, and an exit code cannot tell the two apart: give it a report or make it not required"
+        reason += ". It failed on the base too, and an exit code cannot tell the two apart: "
+        reason += "give it a report or make it not required"
     return replace(blank, verdict=Verdict.FAIL, reason=reason, failing=(f"exit {after.exit_code}",), errors=1)

@@ -1,11 +1,12 @@
 """What a plan allows a task to do. A waived finding stays in the record as a note that says who waived it.
 
 An entry of TaskSpec.allow is one of
-  delete-tests, skip-tests, change-tests, change-config, suppress, lower-coverage   a group of rules, everywhere
-  any rule name of spec.DEFAULT_SEVERITY                                            that rule, everywhere
-  RULE-OR-GROUP:GLOB                                                                that rule for paths that match
-  rename:OLD=>NEW                                                                   a test's id (or a file or id prefix) that moves
-  anything else                                                                     a test id, its prefix, or a path glob: that test or file may go or change
+  delete-tests, skip-tests, change-tests,      a group of rules, everywhere
+  change-config, suppress, lower-coverage
+  a rule name of spec.DEFAULT_SEVERITY         that rule, everywhere
+  RULE-OR-GROUP:GLOB                           that rule for paths that match
+  rename:OLD=>NEW                              the id of a test (or a file, or the beginning of an id) that moves
+  anything else                                a test id, its beginning or a path glob: that may go or change
 """
 
 from __future__ import annotations

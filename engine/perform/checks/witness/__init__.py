@@ -20,7 +20,7 @@ def source(runner: str) -> bytes:
 
 
 def read_account(path: Path, key: bytes) -> Report:
-    """The account as a Report. A record out of the chain, or no end, means that somebody meddled or the process died."""
+    """The account as a Report. A record out of the chain means that somebody meddled; no end, that the process died."""
     try:
         data = read_bounded(path)
     except UnreadableError:
