@@ -40,7 +40,9 @@ class GitTrees:
         env = GIT_ENV | {"GIT_DIR": str(self.store), "GIT_INDEX_FILE": str(self.folder / f"index-{index}")}
         if work is not None:
             env["GIT_WORK_TREE"] = str(work)
-        done = subprocess.run(["git", *args], check=True, env=env, input=data, capture_output=True, cwd=work or self.folder)
+        done = subprocess.run(
+            ["git", *args], check=True, env=env, input=data, capture_output=True, cwd=work or self.folder
+        )
         return done.stdout
 
     def write(self, files: dict[str, str | bytes]) -> str:

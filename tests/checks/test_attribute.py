@@ -46,7 +46,9 @@ def test_a_rename_carries_its_past():
 
 
 outcomes = st.sampled_from(["passed", "failed", "error", "skipped", "xfailed"])
-suites = st.dictionaries(st.sampled_from("abcdef"), outcomes).map(lambda d: [Case(id=k, outcome=v) for k, v in d.items()])
+suites = st.dictionaries(st.sampled_from("abcdef"), outcomes).map(
+    lambda d: [Case(id=k, outcome=v) for k, v in d.items()]
+)
 
 
 @given(suites, suites, st.frozensets(st.sampled_from("abcdef")))

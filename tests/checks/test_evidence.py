@@ -21,8 +21,17 @@ def store(tmp_path) -> Store:
 
 def judgement(store: Store) -> str:
     result = CheckResult(name="t", kind=CheckKind.TESTS, verdict=Verdict.PASS)
-    seen = Measurement(check="t", kind=CheckKind.TESTS, argv=("t",), ended="exited", exit_code=0, artefacts={"stdout": store.keep(b"ok")})
-    part = store.write(CheckEvidence(schema=SCHEMA, tree="T", base="B", room="T", config_hash="", measurement=seen, result=result))
+    seen = Measurement(
+        check="t",
+        kind=CheckKind.TESTS,
+        argv=("t",),
+        ended="exited",
+        exit_code=0,
+        artefacts={"stdout": store.keep(b"ok")},
+    )
+    part = store.write(
+        CheckEvidence(schema=SCHEMA, tree="T", base="B", room="T", config_hash="", measurement=seen, result=result)
+    )
     return store.write(
         Judgement(
             schema=SCHEMA, tree="T", base="B", room="T", purpose="task", task="1", allow=(), config_hash="", sandbox="none",

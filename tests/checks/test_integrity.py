@@ -58,7 +58,9 @@ SUSPICIOUS = [
 @pytest.mark.parametrize(("code", "rule"), SUSPICIOUS)
 def test_suspicious_source(code, rule):
     assert rule in rules(suspicious_python(code.encode()))
-    assert suspicious_python(code.encode(), code.encode()) == [] or rule == "unreadable-source", "what the base had is not new"
+    assert suspicious_python(code.encode(), code.encode()) == [] or rule == "unreadable-source", (
+        "what the base had is not new"
+    )
 
 
 @pytest.mark.parametrize(
@@ -90,7 +92,10 @@ def test_everyday_source(code):
         ("assert len(f()) >= 0", "tautology"),
         ("assert isinstance(f(), object)", "tautology"),
         ("try:\n        assert f() == 1\n    except Exception:\n        pass", "swallowed-assertion"),
-        ("try:\n        assert f() == 1\n    except (ValueError, AssertionError):\n        print('x')", "swallowed-assertion"),
+        (
+            "try:\n        assert f() == 1\n    except (ValueError, AssertionError):\n        print('x')",
+            "swallowed-assertion",
+        ),
         ("with pytest.raises(Exception):\n        assert f() == 1", "swallowed-assertion"),
         ("return\n    assert f() == 1", "unreachable-assertion"),
         ("while 0:\n        assert f() == 1", "unreachable-assertion"),
@@ -127,11 +132,15 @@ def test_assertions_are_counted_per_test():
 
 def change(path, before, after, test=None) -> Change:
     encode = lambda text: None if text is None else text.encode()  # noqa: E731
-    return Change(path=path, before=encode(before), after=encode(after), test=path.startswith("test") if test is None else test)
+    return Change(
+        path=path, before=encode(before), after=encode(after), test=path.startswith("test") if test is None else test
+    )
 
 
 def test_objections_of_a_change():
-    weaker = change("tests/test_a.py", "def test_a():\n    assert f()\n    assert g()\n", "def test_a():\n    assert f()\n")
+    weaker = change(
+        "tests/test_a.py", "def test_a():\n    assert f()\n    assert g()\n", "def test_a():\n    assert f()\n"
+    )
     assert [o.rule for o in source_objections([weaker], frozenset())] == ["fewer-assertions"]
     shadow = change("tests/shop.py", None, "x = 1\n")
     assert [o.rule for o in source_objections([shadow], frozenset({"src/shop.py"}))] == ["shadowed-module"]
@@ -156,7 +165,9 @@ def test_edited_tests():
 def test_moved_tests():
     body = "def test_a():\n    assert f() == 1\n"
     gone, new = change("tests/test_a.py", body, None), change("tests/test_b.py", None, body)
-    assert moved_tests([gone, new], ["tests/test_a.py::test_a"], ["tests/test_b.py::test_a"]) == {"tests/test_a.py::test_a": "tests/test_b.py::test_a"}
+    assert moved_tests([gone, new], ["tests/test_a.py::test_a"], ["tests/test_b.py::test_a"]) == {
+        "tests/test_a.py::test_a": "tests/test_b.py::test_a"
+    }
     other = change("tests/test_b.py", None, body.replace("== 1", "== 2"))
     assert moved_tests([gone, other], ["tests/test_a.py::test_a"], ["tests/test_b.py::test_a"]) == {}
 
@@ -210,7 +221,12 @@ PACKAGE = '{"scripts": {"test": "jest", "build": "tsc"}, "dependencies": {}}'
         ("Makefile", "T = pytest\ncheck:\n\t$(T)\n", "T = true\ncheck:\n\t$(T)\n", True),
         ("Makefile", "check:\n\tt\n", "check:\n\tt\nV = 1\n", False),
         ("Makefile", "check:\n\tt\n", ".IGNORE:\ncheck:\n\tt\n", True),
-        ("pom.xml", "<project><dependencies/></project>", "<project><dependencies><a/></dependencies></project>", False),
+        (
+            "pom.xml",
+            "<project><dependencies/></project>",
+            "<project><dependencies><a/></dependencies></project>",
+            False,
+        ),
         ("pom.xml", "<project><build><a/></build></project>", "<project><build><b/></build></project>", True),
         ("build.gradle", "dependencies {\n}\n", "dependencies {\n testImplementation 'x'\n}\n", False),
         ("build.gradle", "", "test { ignoreFailures = true }\n", True),
@@ -240,7 +256,14 @@ def test_suppressions():
     assert suppressions([("a.py", b"x  # noqa\n", b""), ("b.py", None, b"x  # noqa\n")]) == []
     assert suppressions([("a.py", None, b"x = 'say # noqa here'\n")]) == []
     assert [o.line for o in suppressions([("a.js", b"a\n", b"a\n// eslint-disable-next-line\nb\n")])] == [2]
-    for path, text in (("a.ts", b"// @ts-ignore\n"), ("a.go", b"//nolint\n"), ("a.rs", b"#[allow(x)]\n"), ("A.java", b"@SuppressWarnings\n"), ("a.py", b"x  # pragma: no cover\n"), ("a.py", b"x  # nosec\n")):
+    for path, text in (
+        ("a.ts", b"// @ts-ignore\n"),
+        ("a.go", b"//nolint\n"),
+        ("a.rs", b"#[allow(x)]\n"),
+        ("A.java", b"@SuppressWarnings\n"),
+        ("a.py", b"x  # pragma: no cover\n"),
+        ("a.py", b"x  # nosec\n"),
+    ):
         assert len(suppressions([(path, None, text)])) == 1, path
 
 
@@ -250,12 +273,17 @@ def test_other_languages():
     assert rules(text_hits("a.test.js", js, js.replace(b"expect(2).toBe(2);", b""))) == ["fewer-assertions"]
     assert rules(text_hits("a.test.js", js, js + b"it.only('b', () => {});\n")) == ["focused-test"]
     go = b"func TestA(t *testing.T) { t.Fatal(1) }\n"
-    assert rules(text_hits("a_test.go", go, go.replace(b"t.Fatal(1)", b"t.Skip()"))) == ["test-skipped", "fewer-assertions"]
+    assert rules(text_hits("a_test.go", go, go.replace(b"t.Fatal(1)", b"t.Skip()"))) == [
+        "test-skipped",
+        "fewer-assertions",
+    ]
     assert text_hits("a.test.js", js, js + b"test('b', () => { expect(1).toBe(1); });\n") == []
 
 
 def test_red_then_green():
-    source = change("src/a.py", "def f():\n    pass\n", "def f():\n    pass\n\n\ndef newer(depth):\n    return depth\n", test=False)
+    source = change(
+        "src/a.py", "def f():\n    pass\n", "def f():\n    pass\n\n\ndef newer(depth):\n    return depth\n", test=False
+    )
     names = introduced_names([source])
     assert {"newer", "depth"} <= names and "f" not in names
     red = Case(id="t.py::a", outcome="failed", error="AssertionError", text="assert 1 == 2")

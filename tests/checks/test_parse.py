@@ -44,7 +44,10 @@ def test_junit():
 
 
 def test_a_repeated_test_keeps_its_worst():
-    twice = JUNIT.replace(b"</testsuite></testsuites>", b'<testcase classname="tests.test_a" name="good"><error/></testcase></testsuite></testsuites>')
+    twice = JUNIT.replace(
+        b"</testsuite></testsuites>",
+        b'<testcase classname="tests.test_a" name="good"><error/></testcase></testsuite></testsuites>',
+    )
     assert outcomes(parse_bytes("junit", twice))["tests.test_a::good"] == "error"
 
 
@@ -61,10 +64,14 @@ XXE = b'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY f SYSTEM "file:///etc/passwd"
         pytest.param("junit", BOMB, id="junit-bomb"),
         pytest.param("junit", XXE, id="junit-xxe"),
         pytest.param("junit", b"<testsuites>" + b"<testsuite>" * 5000, id="junit-deep"),
-        pytest.param("junit", b'<testsuites><testsuite failures="2"><testcase name="a"/></testsuite></testsuites>', id="junit-lies"),
+        pytest.param(
+            "junit",
+            b'<testsuites><testsuite failures="2"><testcase name="a"/></testsuite></testsuites>',
+            id="junit-lies",
+        ),
         pytest.param("ruff", b"[" * 100_000, id="json-deep"),
         pytest.param("ruff", b'{"a": 1}', id="ruff-not-a-list"),
-        pytest.param("ruff", b"[{\"line\": NaN}]", id="json-nan"),
+        pytest.param("ruff", b'[{"line": NaN}]', id="json-nan"),
         pytest.param("sarif", b"{}", id="sarif-empty"),
         pytest.param("bandit", b'{"results": null}', id="bandit-empty"),
         pytest.param("jest", b"[]", id="jest-wrong"),
@@ -125,19 +132,43 @@ def test_tools():
     assert rows(parse_bytes("ruff", json.dumps(ruff).encode())) == [("F401", "/r/a.py", 3, "error")]
     mypy = b'{"file": "a.py", "line": 2, "message": "m", "code": "arg-type", "severity": "error"}\n{"file": "a.py", "line": 2, "message": "n", "severity": "note"}\nFound 1 error\n'
     assert rows(parse_bytes("mypy", mypy)) == [("arg-type", "a.py", 2, "error"), ("mypy", "a.py", 2, "note")]
-    pyright = {"version": "1", "generalDiagnostics": [{"file": "a.py", "severity": "error", "message": "m", "rule": "r", "range": {"start": {"line": 4}}}]}
+    pyright = {
+        "version": "1",
+        "generalDiagnostics": [
+            {"file": "a.py", "severity": "error", "message": "m", "rule": "r", "range": {"start": {"line": 4}}}
+        ],
+    }
     assert rows(parse_bytes("pyright", b"noise " + json.dumps(pyright).encode())) == [("r", "a.py", 5, "error")]
-    eslint = [{"filePath": "/r/a.js", "messages": [{"ruleId": "semi", "severity": 2, "message": "m", "line": 1}, {"ruleId": "x", "severity": 1, "line": 2}]}]
-    assert rows(parse_bytes("eslint", json.dumps(eslint).encode())) == [("semi", "/r/a.js", 1, "error"), ("x", "/r/a.js", 2, "warning")]
+    eslint = [
+        {
+            "filePath": "/r/a.js",
+            "messages": [
+                {"ruleId": "semi", "severity": 2, "message": "m", "line": 1},
+                {"ruleId": "x", "severity": 1, "line": 2},
+            ],
+        }
+    ]
+    assert rows(parse_bytes("eslint", json.dumps(eslint).encode())) == [
+        ("semi", "/r/a.js", 1, "error"),
+        ("x", "/r/a.js", 2, "warning"),
+    ]
     bandit = {"errors": [], "results": [
         {"test_id": "B602", "issue_severity": "HIGH", "issue_confidence": "HIGH", "issue_text": "m", "filename": "./a.py", "line_number": 7},
         {"test_id": "B101", "issue_severity": "LOW", "issue_confidence": "HIGH", "issue_text": "m", "filename": "./a.py", "line_number": 8}]}  # fmt: skip
-    assert rows(parse_bytes("bandit", json.dumps(bandit).encode())) == [("B602", "a.py", 7, "critical"), ("B101", "a.py", 8, "warning")]
+    assert rows(parse_bytes("bandit", json.dumps(bandit).encode())) == [
+        ("B602", "a.py", 7, "critical"),
+        ("B101", "a.py", 8, "warning"),
+    ]
     sarif = {"runs": [{"tool": {"driver": {"name": "x", "rules": [{"id": "r", "properties": {"security-severity": "9.8"}}]}}, "results": [
         {"ruleId": "r", "level": "error", "message": {"text": "m"}, "locations": [{"physicalLocation": {"artifactLocation": {"uri": "a.py"}, "region": {"startLine": 4}}}]},
         {"ruleId": "q", "message": {"text": "m"}}]}]}  # fmt: skip
-    assert rows(parse_bytes("sarif", json.dumps(sarif).encode())) == [("r", "a.py", 4, "critical"), ("q", "", 0, "warning")]
-    assert rows(parse_bytes("tsc", b"src/a.ts(3,7): error TS2322: Type 'x'.\nFound 1 error.\n")) == [("TS2322", "src/a.ts", 3, "error")]
+    assert rows(parse_bytes("sarif", json.dumps(sarif).encode())) == [
+        ("r", "a.py", 4, "critical"),
+        ("q", "", 0, "warning"),
+    ]
+    assert rows(parse_bytes("tsc", b"src/a.ts(3,7): error TS2322: Type 'x'.\nFound 1 error.\n")) == [
+        ("TS2322", "src/a.ts", 3, "error")
+    ]
 
 
 def test_test_streams():
@@ -147,13 +178,38 @@ def test_test_streams():
     report = parse_bytes("libtest", rust)
     assert outcomes(report) == {"shop::a": "passed", "shop::b": "failed", "shop::c": "skipped"}
     assert report.problems == ()
-    clippy = {"reason": "compiler-message", "message": {"level": "warning", "code": {"code": "clippy::x"}, "message": "m", "spans": [{"file_name": "src/lib.rs", "line_start": 2, "is_primary": True}]}}
+    clippy = {
+        "reason": "compiler-message",
+        "message": {
+            "level": "warning",
+            "code": {"code": "clippy::x"},
+            "message": "m",
+            "spans": [{"file_name": "src/lib.rs", "line_start": 2, "is_primary": True}],
+        },
+    }
     assert rows(parse_bytes("rustc", json.dumps(clippy).encode())) == [("clippy::x", "src/lib.rs", 2, "warning")]
     tap = b"TAP version 13\nok 1 - a\nnot ok 2 - b\nok 3 - c # SKIP no\nnot ok 4 - d # TODO later\n1..4\n"
     assert outcomes(parse_bytes("tap", tap)) == {"a": "passed", "b": "failed", "c": "skipped", "d": "skipped"}
     assert not parse_bytes("tap", b"ok 1 - a\n").complete
-    jest = {"success": False, "testResults": [{"name": "/r/a.test.js", "status": "failed", "assertionResults": [{"fullName": "x y", "status": "failed", "failureMessages": ["m"]}, {"fullName": "z", "status": "pending"}]}, {"name": "/r/b.test.js", "status": "failed", "message": "syntax", "assertionResults": []}]}
-    assert outcomes(parse_bytes("jest", json.dumps(jest).encode())) == {"/r/a.test.js::x y": "failed", "/r/a.test.js::z": "skipped", "/r/b.test.js": "error"}
+    jest = {
+        "success": False,
+        "testResults": [
+            {
+                "name": "/r/a.test.js",
+                "status": "failed",
+                "assertionResults": [
+                    {"fullName": "x y", "status": "failed", "failureMessages": ["m"]},
+                    {"fullName": "z", "status": "pending"},
+                ],
+            },
+            {"name": "/r/b.test.js", "status": "failed", "message": "syntax", "assertionResults": []},
+        ],
+    }
+    assert outcomes(parse_bytes("jest", json.dumps(jest).encode())) == {
+        "/r/a.test.js::x y": "failed",
+        "/r/a.test.js::z": "skipped",
+        "/r/b.test.js": "error",
+    }
 
 
 def test_coverage():

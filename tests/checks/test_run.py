@@ -44,7 +44,7 @@ def write(folder: Path, files: dict[str, str]) -> None:
 
 MIXED = (
     "import pytest\n\n\ndef test_good():\n    assert 1\n\n\ndef test_bad():\n    assert 1 == 2\n\n\n"
-    '@pytest.mark.skip\ndef test_idle():\n    pass\n\n\n@pytest.mark.xfail\ndef test_known():\n    assert 0\n\n\n'
+    "@pytest.mark.skip\ndef test_idle():\n    pass\n\n\n@pytest.mark.xfail\ndef test_known():\n    assert 0\n\n\n"
     '@pytest.mark.parametrize("x", [1, 2])\ndef test_many(x):\n    assert x\n\n\n'
     "@pytest.fixture\ndef broken():\n    raise RuntimeError('no')\n\n\ndef test_setup(broken):\n    pass\n\n\n"
     "@pytest.fixture\ndef late():\n    yield\n    raise RuntimeError('no')\n\n\ndef test_teardown(late):\n    pass\n"
@@ -113,7 +113,9 @@ async def test_timeout_keeps_what_was_seen(tools, folder):
 
 
 async def test_missing_tools_say_what_to_install(tools, folder):
-    missing = CheckSpec(name="x", kind=CheckKind.LINT, command=("no-such-tool",), parser="ruff", install="pip install it")
+    missing = CheckSpec(
+        name="x", kind=CheckKind.LINT, command=("no-such-tool",), parser="ruff", install="pip install it"
+    )
     result = check_result(missing, await run_check(tools, missing, folder))
     assert (result.verdict, "pip install it" in result.reason) == (Verdict.ERROR, True)
     shell = adopt("no-such-tool --now")
@@ -131,9 +133,19 @@ async def test_missing_tools_say_what_to_install(tools, folder):
 async def test_unittest(tools, folder):
     text = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_good(self):\n        self.assertEqual(1, 1)\n\n    def test_bad(self):\n        self.assertEqual(1, 2)\n\n    @unittest.skip('later')\n    def test_idle(self):\n        pass\n"
     write(folder, {"tests/__init__.py": "", "tests/test_t.py": text})
-    spec = CheckSpec(name="u", kind=CheckKind.TESTS, command=(PYTHON, "-m", "unittest", "discover"), parser="junit", runner="unittest")
+    spec = CheckSpec(
+        name="u",
+        kind=CheckKind.TESTS,
+        command=(PYTHON, "-m", "unittest", "discover"),
+        parser="junit",
+        runner="unittest",
+    )
     seen = await run_check(tools, spec, folder)
-    assert {c.id.rpartition(".")[2]: c.outcome for c in seen.report.cases} == {"test_good": "passed", "test_bad": "failed", "test_idle": "skipped"}
+    assert {c.id.rpartition(".")[2]: c.outcome for c in seen.report.cases} == {
+        "test_good": "passed",
+        "test_bad": "failed",
+        "test_idle": "skipped",
+    }
     result = check_result(spec, seen)
     assert (result.verdict, result.failing) == (Verdict.FAIL, ("tests.test_t.T.test_bad",))
     write(folder, {"tests/test_t.py": ""})
@@ -144,7 +156,11 @@ async def test_ruff_and_bandit(tools, folder):
     write(folder, {"a.py": "import re\nimport subprocess\nimport sys\n\nsubprocess.call(sys.argv[1], shell=True)\n"})
     ruff = adopt(f"{which('ruff')} check --isolated .", name="ruff", kind=CheckKind.LINT)
     result = check_result(ruff, await run_check(tools, ruff, folder))
-    assert (result.verdict, [f.rule for f in result.findings], result.findings[0].path) == (Verdict.FAIL, ["F401"], "a.py")
+    assert (result.verdict, [f.rule for f in result.findings], result.findings[0].path) == (
+        Verdict.FAIL,
+        ["F401"],
+        "a.py",
+    )
     bandit = CheckSpec(
         name="bandit", kind=CheckKind.SECURITY, parser="bandit", report="b.json",
         command=(str(which("bandit")), "-q", "-r", ".", "-f", "json", "-o", "{reports}/b.json"),
@@ -163,7 +179,12 @@ async def test_mypy(tools, folder):
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 async def test_node(tools, folder):
-    write(folder, {"a.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\ntest('good', () => {});\ntest('bad', () => assert.equal(1, 2));\n"})
+    write(
+        folder,
+        {
+            "a.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\ntest('good', () => {});\ntest('bad', () => assert.equal(1, 2));\n"
+        },
+    )
     command = (str(which("node")), "--test-reporter=junit", "--test-reporter-destination={reports}/junit.xml", "--test")
     spec = CheckSpec(name="node", kind=CheckKind.TESTS, command=command, parser="junit", report="junit.xml")
     result = check_result(spec, await run_check(tools, spec, folder))
@@ -171,7 +192,13 @@ async def test_node(tools, folder):
 
 
 async def test_coverage(tools, folder):
-    write(folder, {"m.py": "def f(x):\n    if x:\n        return 1\n    return 2\n", "test_m.py": "from m import f\n\n\ndef test_f():\n    assert f(1) == 1\n"})
+    write(
+        folder,
+        {
+            "m.py": "def f(x):\n    if x:\n        return 1\n    return 2\n",
+            "test_m.py": "from m import f\n\n\ndef test_f():\n    assert f(1) == 1\n",
+        },
+    )
     env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "pytest_cov.plugin"}
     seen = await run_check(tools, replace(PYTEST, coverage=True, env=env), folder)
     assert seen.report.problems == ()
@@ -197,7 +224,9 @@ async def test_parallel_but_in_groups(tools, folder):
 
 async def test_progress_is_told_and_clean(spawner, place, folder):
     told = []
-    tools = Tools(spawner, place, time.time, told.append, "e1", "1.1", redact=lambda text: text.replace("hunter2", "***"))
+    tools = Tools(
+        spawner, place, time.time, told.append, "e1", "1.1", redact=lambda text: text.replace("hunter2", "***")
+    )
     await run_check(tools, adopt("printf 'hello \\033[2J hunter2\\n'", name="own"), folder)
     assert told[0].check == "own" and told[0].state == "running"
     assert "hello" in told[1].detail and "\x1b" not in told[1].detail and "hunter2" not in told[1].detail
@@ -217,7 +246,14 @@ async def test_the_users_own_files_are_not_what_is_tested(spawner, place, folder
     site = place.scratch / "site"
     site.mkdir(parents=True)
     write(place.checkout, {"shop.py": "x = 1\n"})
-    write(folder, {"lib/shop.py": "x = 2\n", "shop.py": "x = 2\n", "tests/test_x.py": f"import sys\nsys.path.insert(0, {str(place.checkout)!r})\nimport shop\n\n\ndef test_x():\n    assert shop.x\n"})
+    write(
+        folder,
+        {
+            "lib/shop.py": "x = 2\n",
+            "shop.py": "x = 2\n",
+            "tests/test_x.py": f"import sys\nsys.path.insert(0, {str(place.checkout)!r})\nimport shop\n\n\ndef test_x():\n    assert shop.x\n",
+        },
+    )
     seen = await run_check(Tools(spawner, place, time.time), PYTEST, folder)
     result = check_result(PYTEST, seen)
     assert (result.verdict, "shop" in result.reason) == (Verdict.ERROR, True)

@@ -11,10 +11,19 @@ from engine.perform.checks.measure import BAD, IDLE, Case, Measurement, Report
 from engine.perform.checks.spec import CheckSpec
 from engine.perform.checks.verdict import check_result
 
-SPEC = CheckSpec(name="tests", kind=CheckKind.TESTS, command=("pytest",), runner="pytest", parser="junit", install="pip install pytest")
+SPEC = CheckSpec(
+    name="tests",
+    kind=CheckKind.TESTS,
+    command=("pytest",),
+    runner="pytest",
+    parser="junit",
+    install="pip install pytest",
+)
 LINT = CheckSpec(name="lint", kind=CheckKind.LINT, command=("ruff",), parser="ruff")
 PLAIN = CheckSpec(name="own", kind=CheckKind.OWN, command=("sh", "-c", "x"))
-STRICT = CheckSpec(name="own", kind=CheckKind.OWN, command=("pytest", "t"), runner="pytest", parser="junit", strict=True)
+STRICT = CheckSpec(
+    name="own", kind=CheckKind.OWN, command=("pytest", "t"), runner="pytest", parser="junit", strict=True
+)
 
 
 def suite(*cases: str, exit: int | None = 0, ended: str = "exited", **report) -> Measurement:
@@ -47,40 +56,99 @@ TABLE = [
     pytest.param(SPEC, suite("a+", "b+"), None, Verdict.PASS, "2 of 2 passed", id="all-pass"),
     pytest.param(SPEC, suite("a+", "b-", exit=1), None, Verdict.FAIL, "b failed", id="one-fails"),
     pytest.param(SPEC, suite("a+", "b-", exit=1), suite("a+", "b+"), Verdict.FAIL, "b failed", id="broken-now"),
-    pytest.param(SPEC, suite("a+", "b-", exit=1), suite("a+", "b-", exit=1), Verdict.PASS, "1 were broken before", id="broken-before"),
+    pytest.param(
+        SPEC,
+        suite("a+", "b-", exit=1),
+        suite("a+", "b-", exit=1),
+        Verdict.PASS,
+        "1 were broken before",
+        id="broken-before",
+    ),
     pytest.param(SPEC, suite("a+", "b+"), suite("a+", "b-", exit=1), Verdict.PASS, "1 fixed", id="fixed"),
     pytest.param(SPEC, suite("a+", "c-", exit=1), suite("a+"), Verdict.FAIL, "c failed", id="new-test-fails"),
     pytest.param(SPEC, suite(exit=5), None, Verdict.NOT_RUN, "no test ran", id="zero-tests"),
     pytest.param(SPEC, suite(exit=0), suite("a+"), Verdict.NOT_RUN, "no test ran", id="zero-tests-exit-0"),
     pytest.param(SPEC, suite("a~", "b~"), None, Verdict.NOT_RUN, "2 were skipped", id="all-skipped"),
-    pytest.param(SPEC, suite("a+", "b-", exit=0), suite("a+", "b-", exit=1), Verdict.FAIL, "exit code is 0", id="exit-0-with-failures"),
+    pytest.param(
+        SPEC,
+        suite("a+", "b-", exit=0),
+        suite("a+", "b-", exit=1),
+        Verdict.FAIL,
+        "exit code is 0",
+        id="exit-0-with-failures",
+    ),
     pytest.param(SPEC, suite("a+", exit=3), suite("a+"), Verdict.FAIL, "exit code is 3", id="exit-3-all-pass"),
-    pytest.param(SPEC, suite("a+", exit=1), suite("a+", exit=1), Verdict.PASS, "that of the base", id="exit-1-as-before"),
-    pytest.param(SPEC, suite("a+", exit=None, ended="timeout"), None, Verdict.NOT_RUN, "until then 1 passed", id="timeout-partial"),
+    pytest.param(
+        SPEC, suite("a+", exit=1), suite("a+", exit=1), Verdict.PASS, "that of the base", id="exit-1-as-before"
+    ),
+    pytest.param(
+        SPEC,
+        suite("a+", exit=None, ended="timeout"),
+        None,
+        Verdict.NOT_RUN,
+        "until then 1 passed",
+        id="timeout-partial",
+    ),
     pytest.param(SPEC, suite("a+", exit=0, ended="idle"), None, Verdict.NOT_RUN, "did not finish", id="idle"),
     pytest.param(SPEC, suite("a+", exit=0, ended="flood"), None, Verdict.ERROR, "flood", id="flood"),
     pytest.param(SPEC, suite("a+", exit=0, ended="cancelled"), None, Verdict.NOT_RUN, "stopped", id="cancelled"),
     pytest.param(SPEC, suite("a+", exit=0, ended="vanished"), None, Verdict.ERROR, "vanished", id="unknown-ending"),
-    pytest.param(SPEC, suite(exit=None, ended="not_started"), None, Verdict.ERROR, "pip install pytest", id="not-started"),
+    pytest.param(
+        SPEC, suite(exit=None, ended="not_started"), None, Verdict.ERROR, "pip install pytest", id="not-started"
+    ),
     pytest.param(SPEC, suite(exit=97), None, Verdict.ERROR, "pip install pytest", id="runner-missing"),
     pytest.param(SPEC, suite("a+", exit=-9), None, Verdict.ERROR, "signal 9", id="killed"),
     pytest.param(SPEC, suite("a+", exit=None), None, Verdict.ERROR, "without an exit code", id="no-exit-code"),
-    pytest.param(SPEC, suite("a+", problems=("the report was not written",)), None, Verdict.ERROR, "not written", id="report-missing"),
+    pytest.param(
+        SPEC,
+        suite("a+", problems=("the report was not written",)),
+        None,
+        Verdict.ERROR,
+        "not written",
+        id="report-missing",
+    ),
     pytest.param(SPEC, suite("a+", complete=False), None, Verdict.ERROR, "before its report", id="cut-off"),
     pytest.param(SPEC, suite("a+", foreign=("shop",)), None, Verdict.ERROR, "user's checkout", id="foreign-code"),
     pytest.param(SPEC, suite("a+", tampered=("x",)), None, Verdict.FAIL, "changed while it ran", id="tampered"),
-    pytest.param(SPEC, suite("a+", tampered=("x",)), suite("a+", tampered=("x",)), Verdict.PASS, "passed", id="tampered-by-the-base-itself"),
-    pytest.param(SPEC, suite("a-", exit=1), suite("a-", exit=1, problems=("bad",)), Verdict.FAIL, "a failed", id="unusable-baseline-excuses-nothing"),
-    pytest.param(STRICT, suite("a-", exit=1), suite("a-", exit=1), Verdict.FAIL, "a failed", id="strict-takes-no-excuse"),
+    pytest.param(
+        SPEC,
+        suite("a+", tampered=("x",)),
+        suite("a+", tampered=("x",)),
+        Verdict.PASS,
+        "passed",
+        id="tampered-by-the-base-itself",
+    ),
+    pytest.param(
+        SPEC,
+        suite("a-", exit=1),
+        suite("a-", exit=1, problems=("bad",)),
+        Verdict.FAIL,
+        "a failed",
+        id="unusable-baseline-excuses-nothing",
+    ),
+    pytest.param(
+        STRICT, suite("a-", exit=1), suite("a-", exit=1), Verdict.FAIL, "a failed", id="strict-takes-no-excuse"
+    ),
     pytest.param(LINT, lint(), None, Verdict.PASS, "nothing found", id="lint-clean"),
     pytest.param(LINT, lint("E1", exit=1), None, Verdict.FAIL, "E1", id="lint-finding"),
-    pytest.param(LINT, lint("E1", exit=1), lint("E1", exit=1), Verdict.PASS, "1 were there before", id="lint-as-before"),
-    pytest.param(LINT, lint("E1", "E1", exit=1), lint("E1", exit=1), Verdict.FAIL, "E1", id="lint-one-more-of-the-same"),
+    pytest.param(
+        LINT, lint("E1", exit=1), lint("E1", exit=1), Verdict.PASS, "1 were there before", id="lint-as-before"
+    ),
+    pytest.param(
+        LINT, lint("E1", "E1", exit=1), lint("E1", exit=1), Verdict.FAIL, "E1", id="lint-one-more-of-the-same"
+    ),
     pytest.param(LINT, lint("E1", exit=0), None, Verdict.FAIL, "E1", id="lint-exit-0-with-findings"),
     pytest.param(LINT, lint(exit=1), None, Verdict.ERROR, "names nothing", id="lint-exit-1-nothing-named"),
     pytest.param(LINT, lint(exit=2), None, Verdict.ERROR, "exit code 2", id="lint-broke"),
     pytest.param(LINT, lint("W1", exit=0, severity="warning"), None, Verdict.PASS, "1 new warnings", id="lint-warning"),
-    pytest.param(LINT, lint("W1", exit=1, severity="warning"), lint(), Verdict.FAIL, "on the base it was 0", id="lint-warning-that-fails"),
+    pytest.param(
+        LINT,
+        lint("W1", exit=1, severity="warning"),
+        lint(),
+        Verdict.FAIL,
+        "on the base it was 0",
+        id="lint-warning-that-fails",
+    ),
     pytest.param(LINT, lint(problems=("not JSON",)), None, Verdict.ERROR, "not JSON", id="lint-unreadable"),
     pytest.param(PLAIN, plain(0), None, Verdict.PASS, "offers no report", id="exit-only-pass-is-said"),
     pytest.param(PLAIN, plain(1), None, Verdict.FAIL, "exit code 1", id="exit-only-fail"),

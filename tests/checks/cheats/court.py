@@ -26,14 +26,23 @@ def specs(repo: str, must_fix: bool) -> list[CheckSpec]:
         node = which("node") or "node"
         report = ("--test-reporter=junit", "--test-reporter-destination={reports}/junit.xml")
         tests = CheckSpec(
-            name="node --test", kind=CheckKind.TESTS, command=(node, *report, "--test"), parser="junit", report="junit.xml"
+            name="node --test",
+            kind=CheckKind.TESTS,
+            command=(node, *report, "--test"),
+            parser="junit",
+            report="junit.xml",
         )
         own = replace(tests, name="own", command=(node, *report, "--test", "test/bug.test.js"), strict=True)
         return [tests, own] if must_fix else [tests]
     if repo == "make":
         return [adopt("make check", name="make check", kind=CheckKind.TESTS)]
     tests = CheckSpec(
-        name="pytest", kind=CheckKind.TESTS, command=(PYTHON, "-m", "pytest"), parser="junit", runner="pytest", env=QUICK
+        name="pytest",
+        kind=CheckKind.TESTS,
+        command=(PYTHON, "-m", "pytest"),
+        parser="junit",
+        runner="pytest",
+        env=QUICK,
     )
     lint = adopt(f"{which('ruff')} check .", name="ruff", kind=CheckKind.LINT)
     own = replace(tests, name="own", command=(PYTHON, "-m", "pytest", "tests/test_bug.py"), strict=True)

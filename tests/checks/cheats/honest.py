@@ -11,7 +11,9 @@ CARTS = PYTHON_REPO[TESTS]
 RED = "from shop.cart import total\n\n\ndef test_half():\n    assert total([10, 10], discount=50) == 10\n"
 
 
-def work(name: str, edits: dict[str, Edit], *allow: str, title: str = "Improve the shop", repo: str = "python") -> Scenario:
+def work(
+    name: str, edits: dict[str, Edit], *allow: str, title: str = "Improve the shop", repo: str = "python"
+) -> Scenario:
     """A task that is not the bug: the red test stays red and is nobody's fault."""
     return Scenario(name, edits, repo=repo, allow=allow, title=title, must_fix=False)
 

@@ -37,9 +37,7 @@ PYTHON_REPO: dict[str, str] = {
     "tests/checker.py": "def same(left, right):\n    assert left == right\n",
     "tests/data/shown.json": '{"5": "0.05", "1234": "12.34"}\n',
     "tests/test_bug.py": (
-        "from shop.cart import total\n\n\n"
-        "def test_discount(prices):\n"
-        "    assert total(prices, discount=10) == 90\n"
+        "from shop.cart import total\n\n\ndef test_discount(prices):\n    assert total(prices, discount=10) == 90\n"
     ),
     "tests/test_cart.py": (
         "import pytest\n\nfrom shop.cart import cheapest, count, total\n\n\n"
