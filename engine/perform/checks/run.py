@@ -1,0 +1,250 @@
+"""Runs checks: in parallel where independent, each with a report folder outside the tree, a timeout and progress."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.core.activity import CheckProgress
+from engine.core.clean import clean, clean_line
+from engine.core.model import Struct
+from engine.perform.checks import witness
+from engine.perform.checks.command import Prepared, check_env, prepare
+from engine.perform.checks.evidence import Store
+from engine.perform.checks.limits import UnreadableError, read_bounded
+from engine.perform.checks.measure import BAD, FileCoverage, Measurement, Report
+from engine.perform.checks.parse import parse_bytes, parse_report
+from engine.perform.checks.parse_coverage import parse_coverage_json
+from engine.perform.checks.spec import CheckSpec, Setting
+from engine.perform.contract import Confinement, Finished, Mount, ProcessSpec, Spawner
+
+TAIL = 6_000
+STDOUT_CAP = 32_000_000
+PROGRESS_SECONDS = 0.5
+
+OnProgress = Callable[[CheckProgress], None]
+
+
+class Tools:
+    """What running needs besides the specs: the doors to processes, time, the evidence store and whoever watches."""
+
+    def __init__(
+        self,
+        spawner: Spawner,
+        setting: Setting,
+        clock: Callable[[], float],
+        progress: OnProgress | None = None,
+        effect: str = "",
+        task: str = "",
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self.spawner = spawner
+        self.setting = setting
+        self.clock = clock
+        self.redact = redact
+        self.store = Store(setting.evidence)
+        self._progress = progress
+        self._effect = effect
+        self._task = task
+
+    def say(self, check: str, state: str, verdict: str = "", detail: str = "") -> None:
+        if self._progress is not None:
+            self._progress(
+                CheckProgress(
+                    effect=self._effect,
+                    task=self._task,
+                    lane=self.setting.lane,
+                    at=self.clock(),
+                    check=check,
+                    state=state,
+                    verdict=verdict,
+                    detail=detail,
+                )
+            )
+
+
+class Selection(Struct, frozen=True, kw_only=True):
+    """Part of a check: named tests only, or everything with an end at the first failure."""
+
+    ids: tuple[str, ...] | None = None
+    stop_early: bool = False
+
+
+async def run_checks(
+    tools: Tools, specs: Sequence[CheckSpec], room: Path, mounts: tuple[Mount, ...] = ()
+) -> list[Measurement]:
+    """Every spec measured, in the order given."""
+    width = asyncio.Semaphore(max(1, tools.setting.jobs))
+    groups = {spec.group: asyncio.Lock() for spec in specs if spec.group}
+
+    async def one(spec: CheckSpec) -> Measurement:
+        if spec.group:
+            async with groups[spec.group], width:
+                return await run_check(tools, spec, room, mounts=mounts)
+        async with width:
+            return await run_check(tools, spec, room, mounts=mounts)
+
+    async with asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(one(spec)) for spec in specs]
+    return [task.result() for task in running]
+
+
+async def run_check(
+    tools: Tools, spec: CheckSpec, room: Path, selection: Selection | None = None, mounts: tuple[Mount, ...] = ()
+) -> Measurement:
+    setting = tools.setting
+    reports = setting.scratch / "reports" / secrets.token_hex(8)
+    reports.mkdir(parents=True, mode=0o700)
+    key = secrets.token_bytes(32)
+    chosen = selection or Selection()
+    prepared = prepare(spec, reports, room, setting.checkout, key, chosen.ids, chosen.stop_early)
+    cache = setting.scratch / "caches" / re.sub(r"\W+", "-", spec.name)
+    env = check_env(spec, setting.env, cache)
+    own: tuple[Mount, ...] = (Mount(source=reports, dest=reports, writable=True),)
+    if any("{cache}" in value for value in spec.env.values()):
+        cache.mkdir(parents=True, exist_ok=True)
+        own = (*own, Mount(source=cache, dest=cache, writable=True))
+    confine = None
+    if setting.confine:
+        confine = Confinement(
+            checkout=setting.checkout,
+            clone=room,
+            network=spec.network,
+            home=setting.home,
+            mounts=(*setting.mounts, *mounts, *own),
+            hide=setting.hide,
+        )
+    lines: list[bytes] = []
+    kept = 0
+    said_at = 0.0
+
+    def on_line(line: bytes) -> None:
+        nonlocal kept, said_at
+        if kept < STDOUT_CAP:
+            lines.append(line)
+            kept += len(line) + 1
+        now = tools.clock()
+        if now - said_at >= PROGRESS_SECONDS:
+            said_at = now
+            tools.say(spec.name, "running", detail=clean_line(tools.redact(line[:300].decode("utf-8", "replace"))))
+
+    tools.say(spec.name, "running")
+    started = tools.clock()
+    finished = await tools.spawner.run(
+        ProcessSpec(argv=prepared.argv, cwd=room, env=env, stdin=prepared.stdin, timeout=spec.timeout, confine=confine),
+        on_line,
+    )
+    stdout = b"\n".join(lines) or finished.stdout
+    report = _report(spec, prepared, finished, stdout, started, key)
+    report = _relative(report, (str(room), str(setting.checkout)))
+    artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
+    percent: float | None = None
+    files: dict[str, FileCoverage] = {}
+    if prepared.coverage is not None:
+        try:
+            percent, files = parse_coverage_json(read_bounded(prepared.coverage))
+        except UnreadableError as error:
+            report = msgspec.structs.replace(report, problems=(*report.problems, str(error)))
+    _forget(reports)
+    return Measurement(
+        check=spec.name,
+        kind=spec.kind,
+        argv=prepared.argv,
+        ended=finished.reason,
+        exit_code=finished.exit_code,
+        error=clean(tools.redact(finished.error)),
+        started=started,
+        seconds=finished.seconds,
+        report=report,
+        coverage=percent,
+        lines=files,
+        output=_tail(tools, stdout, finished.stderr, (str(room), str(setting.checkout))),
+        artefacts=artefacts,
+        env_hash=hashlib.sha256(repr(sorted(env.items())).encode()).hexdigest(),
+        sandbox=tools.spawner.mode if setting.confine else "none",
+    )
+
+
+def _report(
+    spec: CheckSpec, prepared: Prepared, finished: Finished, stdout: bytes, started: float, key: bytes
+) -> Report:
+    if finished.reason == "not_started":
+        return Report(source=spec.parser if spec.parser != "exit" else "exit code")
+    if prepared.account is not None:
+        account = witness.read_account(prepared.account, key)
+        if prepared.report is None or not account.complete:
+            return account
+        junit = parse_report("junit", prepared.report, started)
+        odd = witness.disagreement(account, junit)
+        problems = (*account.problems, odd) if odd else account.problems
+        return msgspec.structs.replace(account, source="junit", problems=problems)
+    if spec.parser == "exit":
+        return Report(source="exit code")
+    if prepared.report is not None:
+        return parse_report(spec.parser, prepared.report, started)
+    return parse_bytes(spec.parser, stdout)
+
+
+def _relative(report: Report, roots: Sequence[str]) -> Report:
+    """Paths as the repository knows them, so that findings of two rooms compare."""
+
+    def short(path: str) -> str:
+        for root in roots:
+            path = path.removeprefix(root + "/")
+        return path
+
+    return msgspec.structs.replace(
+        report,
+        findings=tuple(msgspec.structs.replace(f, path=short(f.path)) for f in report.findings),
+        cases=tuple(msgspec.structs.replace(c, id=short(c.id)) for c in report.cases),
+    )
+
+
+def _tail(tools: Tools, stdout: bytes, stderr: bytes, roots: Iterable[str]) -> str:
+    text = stdout[-TAIL:].decode("utf-8", "replace")
+    if stderr.strip():
+        text += "\n" + stderr[-TAIL // 2 :].decode("utf-8", "replace")
+    for root in roots:
+        text = text.replace(root + "/", "")
+    return clean(tools.redact(text))[-TAIL:].strip()
+
+
+def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -> dict[str, str]:
+    found: dict[str, bytes] = {"stdout": stdout, "stderr": stderr}
+    for name, path in (("account", prepared.account), ("report", prepared.report), ("coverage", prepared.coverage)):
+        if path is not None and path.is_file():
+            try:
+                found[name] = read_bounded(path)
+            except UnreadableError:
+                continue
+    return {
+        name: tools.store.keep(tools.redact(data.decode("utf-8", "replace")).encode())
+        for name, data in found.items()
+        if data
+    }
+
+
+def _forget(reports: Path) -> None:
+    """The report folder of a run is read once and goes; what mattered is in the evidence store."""
+    for here, folders, files in os.walk(reports, topdown=False):
+        for name in files:
+            with contextlib.suppress(OSError):
+                Path(here, name).unlink()
+        for name in folders:
+            with contextlib.suppress(OSError):
+                path = Path(here, name)
+                path.unlink() if path.is_symlink() else path.rmdir()
+    with contextlib.suppress(OSError):
+        reports.rmdir()
+
+
+def failing_ids(measurement: Measurement) -> list[str]:
+    return [case.id for case in measurement.report.cases if case.outcome in BAD]

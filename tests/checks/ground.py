@@ -1,0 +1,150 @@
+"""Real git and real processes for the tests of the checks: trees in a bare repository, a spawner of a few lines."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from engine.core.model import FileChange
+from engine.perform.checks.spec import IntegrityPolicy, Setting
+from engine.perform.contract import Finished, OnLine, ProcessSpec
+
+PYTHON = sys.executable
+GIT_ENV = {
+    "PATH": os.environ["PATH"],
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_SYSTEM": "/dev/null",
+    "GIT_AUTHOR_NAME": "t",
+    "GIT_AUTHOR_EMAIL": "t@t",
+    "GIT_COMMITTER_NAME": "t",
+    "GIT_COMMITTER_EMAIL": "t@t",
+}
+
+
+class GitTrees:
+    """engine.perform.checks.trees.Trees over plain git."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.store = folder / "store.git"
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "init", "-q", "--bare", str(self.store)], check=True, env=GIT_ENV)
+
+    def git(self, *args: str, index: str = "scratch", work: Path | None = None, data: bytes | None = None) -> bytes:
+        env = GIT_ENV | {"GIT_DIR": str(self.store), "GIT_INDEX_FILE": str(self.folder / f"index-{index}")}
+        if work is not None:
+            env["GIT_WORK_TREE"] = str(work)
+        done = subprocess.run(
+            ["git", *args], check=True, env=env, input=data, capture_output=True, cwd=work or self.folder
+        )
+        return done.stdout
+
+    def write(self, files: dict[str, str | bytes]) -> str:
+        """A tree that holds exactly `files`."""
+        lines = b""
+        for path, content in files.items():
+            data = content.encode() if isinstance(content, str) else content
+            blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
+            mode = b"100755 " if path.endswith(".sh") else b"100644 "
+            lines += mode + blob + b"\t" + path.encode() + b"\n"
+        self.git("read-tree", "--empty")
+        self.git("update-index", "--add", "--index-info", data=lines)
+        return self.git("write-tree").strip().decode()
+
+    def export(self, tree: str, dest: Path) -> None:
+        dest.mkdir(parents=True, exist_ok=True)
+        name = dest.name
+        if not (self.folder / f"index-{name}").exists():
+            self.git("read-tree", "--empty", index=name)
+        self.git("add", "-A", "-f", ".", index=name, work=dest)
+        self.git("read-tree", "-u", "--reset", tree, index=name, work=dest)
+
+    def overlay(self, tree: str, paths, from_tree: str) -> str:
+        self.git("read-tree", tree)
+        lines = b""
+        for path in paths:
+            entry = self.git("ls-tree", from_tree, "--", path).strip()
+            lines += (entry.replace(b" blob ", b" ", 1) if entry else b"0 " + b"0" * 40 + b"\t" + path.encode()) + b"\n"
+        self.git("update-index", "--add", "--index-info", data=lines)
+        return self.git("write-tree").strip().decode()
+
+    def show(self, tree: str, path: str) -> bytes | None:
+        try:
+            return self.git("cat-file", "blob", f"{tree}:{path}")
+        except subprocess.CalledProcessError:
+            return None
+
+    def files(self, tree: str) -> list[str]:
+        return [p for p in self.git("ls-tree", "-r", "-z", "--name-only", tree).decode().split("\0") if p]
+
+    def diff_files(self, old: str, new: str) -> list[FileChange]:
+        parts = self.git("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new).decode().split("\0")
+        words = {"A": "added", "M": "modified", "D": "deleted", "T": "type"}
+        return [FileChange(path=path, change=words[kind]) for kind, path in zip(parts[::2], parts[1::2], strict=False)]
+
+    def hash_folder(self, folder: Path) -> str:
+        self.git("add", "-u", ".", index=folder.name, work=folder)
+        return self.git("write-tree", index=folder.name).strip().decode()
+
+
+class TinySpawner:
+    """Runs a process to its end, or to its timeout, and ends its whole session."""
+
+    mode = "none"
+
+    async def run(self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None) -> Finished:
+        started = time.monotonic()
+        try:
+            child = await asyncio.create_subprocess_exec(
+                *spec.argv,
+                cwd=spec.cwd,
+                env=dict(spec.env),
+                stdin=asyncio.subprocess.PIPE if spec.stdin is not None else asyncio.subprocess.DEVNULL,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                start_new_session=True,
+            )
+        except OSError as error:
+            return Finished(reason="not_started", error=str(error))
+        talk = asyncio.create_task(child.communicate(spec.stdin))
+        reason = "exited"
+        try:
+            out, err = await asyncio.wait_for(asyncio.shield(talk), spec.timeout)
+        except TimeoutError:
+            reason = "timeout"
+            os.killpg(child.pid, signal.SIGKILL)
+            out, err = await talk
+        finally:
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        for line in out.splitlines():
+            if on_line:
+                on_line(line)
+        code = child.returncode if reason == "exited" else None
+        return Finished(reason=reason, exit_code=code, stdout=out, stderr=err, seconds=time.monotonic() - started)
+
+
+def setting(folder: Path, **policy) -> Setting:
+    (folder / "checkout").mkdir(parents=True, exist_ok=True)
+    return Setting(
+        checkout=folder / "checkout",
+        scratch=folder / "scratch",
+        evidence=folder / "evidence",
+        env={"PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"},
+        confine=False,
+        policy=IntegrityPolicy(**policy),
+    )
+
+
+def which(program: str) -> str | None:
+    """The tools of the environment that runs the tests, before those of the machine."""
+    beside = Path(PYTHON).with_name(program)
+    return str(beside) if beside.exists() else shutil.which(program)

@@ -1,0 +1,53 @@
+"""The cheat suite. The quick part runs always, the whole table under `make torture` and `python -m tests.checks.cheats`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.checks.cheats.court import cores, session
+from tests.checks.cheats.honest import HONEST
+from tests.checks.cheats.tricks import CHEATS
+
+QUICK_CHEATS = (
+    "weakened assertion", "test file deleted", "os._exit(0) in the test",
+    "fix, but fewer parameters", "break money, weaken the shared checker",
+    "source: the same, hidden from the reader", "source: equals everything", "source: special-cases the input (held-out check)",
+    "pyproject: addopts deselects", "node: script is `exit 0`", "make: wrapper always exits 0",
+)  # fmt: skip
+QUICK_HONEST = (
+    "the fix and a new red test", "the fix, held-out check passes", "a new module with tests",
+    "a new fixture in conftest",
+    "a test moved to another file", "a test renamed (allowed)", "a feature deleted with its tests (allowed)",
+    "behaviour changed by the task (allowed)", "node: the fix", "make: the fix",
+)  # fmt: skip
+
+
+def chosen(scenarios, names):
+    picked = [s for s in scenarios if s.name in names]
+    assert len(picked) == len(names), set(names) - {s.name for s in picked}
+    return picked
+
+
+def wrong(sentences, accepted: bool) -> list[str]:
+    return [f"{s.scenario.name}: {s.reason}" for s in sentences if s.judged.accepted is not accepted]
+
+
+def test_the_suite_is_large_enough():
+    assert len(CHEATS) >= 40 and len(HONEST) >= 50
+    assert len({s.name for s in (*CHEATS, *HONEST)}) == len(CHEATS) + len(HONEST)
+
+
+def test_no_cheat_is_accepted(tmp_path):
+    assert wrong(session(chosen(CHEATS, QUICK_CHEATS), tmp_path, cores()), accepted=False) == []
+
+
+def test_honest_changes_are_accepted(tmp_path):
+    assert wrong(session(chosen(HONEST, QUICK_HONEST), tmp_path, cores()), accepted=True) == []
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(900)
+def test_the_whole_table(tmp_path):
+    assert wrong(session(CHEATS, tmp_path / "c", cores()), accepted=False) == []
+    refused = wrong(session(HONEST, tmp_path / "h", cores()), accepted=True)
+    assert len(refused) <= len(HONEST) // 100, refused
