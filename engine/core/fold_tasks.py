@@ -18,6 +18,7 @@ from engine.core.state import (
     Escalation,
     Feedback,
     GateState,
+    Record,
     State,
     Status,
     Step,
@@ -271,8 +272,7 @@ def _committed(task: TaskState, event: ev.Committed) -> TaskState:
 
 def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState:
     """Trees of the old base would undo the other lane's commit, so none of them is ever gone back to."""
-    history = tuple(replace(record, tree="") for record in task.history)
-    task = replace(task, good_tree="", history=history, checks=(), review=None, overridden=False, tries=0)
+    task = replace(task, good_tree="", history=_treeless(task), checks=(), review=None, overridden=False, tries=0)
     if event.tree:
         return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, findings=())
     said = f"another task changed the same places: {', '.join(event.conflicts[:3])}"
@@ -395,13 +395,14 @@ def _over(state: State) -> State:
 
 
 def _retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
-    """A fresh ladder and no history: what went round in circles before must not count against the new start."""
+    """A fresh ladder. What was tried stays known to the next attempt, but no old tree is gone back to."""
     fresh = TaskState(
         spec=task.spec,
         phase=task.phase,
         comments=(*task.comments, event.text)[-KEPT_COMMENTS:] if event.text.strip() else task.comments,
         iteration=task.iteration,
         granted=task.iteration,
+        history=_treeless(task),
         feedback=task.feedback,
         calls=task.calls,
         spent_usd=task.spent_usd,
@@ -432,6 +433,11 @@ def _feedback(task: TaskState, event: ev.Decided) -> Feedback:
 
 def _limit(state: State, task: TaskState) -> int:
     return state.policy.max_iterations + task.granted
+
+
+def _treeless(task: TaskState) -> tuple[Record, ...]:
+    """The history without its trees: they stand on a base that is no longer the task's."""
+    return tuple(replace(record, tree="") for record in task.history)
 
 
 def _implements(effect: AnyEffect) -> bool:

@@ -14,7 +14,8 @@ from engine.core.verdict import critical, of_task
 def judge(state: State, task: TaskState) -> list[AnyEvent]:
     """The decision on the present iteration, and the health it shows."""
     record = record_of(task, None, "", state.now)
-    history = (*task.history, record)
+    # What went round in circles before a human opened the task again does not count against the new start.
+    history = (*(past for past in task.history if past.at >= task.started_at), record)
     condition, words = health.assess(history, task.good_passing, state.policy.monitor.window)
     events: list[AnyEvent] = []
     if (condition, words) != (task.health, task.health_reason):

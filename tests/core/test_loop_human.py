@@ -411,15 +411,22 @@ def test_retry_opens_a_task_and_all_that_waited_for_it_with_a_fresh_ladder() -> 
     assert world.state.outcome == "blocked"
     world.append(*obey(world.state, Retry(task="1.1", text="drop the cache")).events)
     opened = world.state.tasks["1.1"]
-    assert (opened.status, opened.rung, opened.history, opened.comments) == (
-        Status.PENDING,
-        0,
-        (),
-        ("drop the cache",),
-    )
+    assert (opened.status, opened.rung, opened.comments) == (Status.PENDING, 0, ("drop the cache",))
+    assert len(opened.history) == 8, "what was tried stays known"
+    assert {record.tree for record in opened.history} == {""}, "but is not gone back to"
     assert status(world, "1.3") is Status.PENDING, "dependents of dependents too"
     assert again(world).outcome == "done"
     assert world.calls()[-3] == "haiku"
+
+
+def test_what_went_in_circles_before_a_retry_does_not_count_against_it() -> None:
+    same = [failing("test_a", passed=3) for _ in range(6)]
+    policy = replace(POLICY, stuck_detection=True)
+    world = begin(Story(checks=list(same)), policy=policy)
+    assert world.decisions("1.1") == ["ITERATE", "ESCALATE", "ESCALATE", "COUNCIL", "BLOCKED"]
+    world.append(*obey(world.state, Retry(task="1.1")).events)
+    again(world)
+    assert world.decisions("1.1")[5:] == ["ITERATE", "COMPLETE"]
 
 
 def test_landing_by_command_and_by_policy() -> None:
