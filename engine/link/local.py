@@ -18,7 +18,7 @@ from engine.link.errors import UserError
 from engine.plans.sprints import SprintFolder, list_sprints
 from engine.project import Project, open_project, stored_state
 
-__all__ = ["Desk", "open_desk"]
+__all__ = ["Desk", "SprintFolder", "open_desk"]
 
 ACK_SECONDS = 5.0
 

@@ -13,13 +13,14 @@ from engine.clock import SystemClock
 from engine.core.commands import Stop
 from engine.core.events import Envelope
 from engine.core.state import State
+from engine.demo import as_scripted, prepare, scenario_of
 from engine.link.inline import InlineLink
 from engine.link.local import Desk, open_desk
 from engine.plans.sprints import SprintFolder
 from engine.runner import Ack, Boundary, Observer
 from engine.session import Options, Session
 
-__all__ = ["Options", "Session", "inline", "run", "run_demo"]
+__all__ = ["Options", "Session", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
 
 OnEvent = Callable[[Envelope, State], None]
 Attend = Callable[[Session], Coroutine[None, None, None]]
@@ -90,12 +91,12 @@ async def run_demo(
     boundary: Boundary = lambda _where, _effect: None,
 ) -> tuple[State, list[str]]:
     """The demo, its gates answered by the scenario. Gives the final state and what did not end as scripted."""
-    sprint = demo.prepare(folder, today)
-    scenario = demo.scenario_of(folder)
+    sprint = prepare(folder, today)
+    scenario = scenario_of(folder)
     desk = open_desk(folder, desk_env, home)
 
     async def attend(session: Session) -> None:
         await demo.attend(session, session.bus.subscribe(), scenario)
 
     state = await run(desk, sprint, options, on_event, attend, boundary)
-    return state, demo.as_scripted(state, scenario)
+    return state, as_scripted(state, scenario)

@@ -13,9 +13,8 @@ from tui.cli import say
 if TYPE_CHECKING:
     from engine.core.state import State
     from engine.link.contract import Link
-    from engine.link.local import Desk
+    from engine.link.local import Desk, SprintFolder
     from engine.link.running import Options
-    from engine.plans.sprints import SprintFolder
     from tui.options import Leave, TuiOptions
 
 START_SECONDS = 10.0
@@ -67,9 +66,9 @@ def show_demo(folder: Path, options: Options) -> None:
     """`devteam demo` on a terminal: the dashboard runs the sample sprint, you answer its gates."""
     from msgspec.structs import replace
 
-    from engine.demo import as_scripted, prepare, scenario_of
     from engine.link.local import open_desk
     from engine.link.reports import sprint_report
+    from engine.link.running import as_scripted, prepare, scenario_of
 
     sprint = prepare(folder, say.today())
     desk = open_desk(folder, os.environ, Path.home())
