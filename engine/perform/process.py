@@ -227,14 +227,3 @@ class Talk:
 
 def _open_ended(spec: ProcessSpec) -> ProcessSpec:
     return spec if spec.keep_stdin else msgspec.structs.replace(spec, keep_stdin=True)
-
-
-def start_detached(argv: list[str], *, cwd: Path, env: dict[str, str], log: Path) -> int:
-    """Start a process that outlives us and our terminal; its words go to `log`. Returns its pid."""
-    import subprocess
-
-    with log.open("wb") as words:
-        child = subprocess.Popen(  # noqa: S603
-            argv, cwd=cwd, env=env, stdin=subprocess.DEVNULL, stdout=words, stderr=words, start_new_session=True
-        )
-    return child.pid
