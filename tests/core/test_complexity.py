@@ -33,6 +33,9 @@ WORDS = [
     pytest.param("Transactional email via dependency injection", "sonnet", id="harmless injection"),
     pytest.param("Hash passwords", "sonnet", id="nothing to judge by"),
     pytest.param("Document the security architecture", "sonnet", id="words against each other"),
+    pytest.param(
+        "Document the security and performance of the distributed architecture", "sonnet", id="many against one"
+    ),
     # for opus
     pytest.param("Complex architecture decisions", "opus", id="architecture"),
     pytest.param("Security audits", "opus", id="security"),
