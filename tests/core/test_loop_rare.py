@@ -37,7 +37,7 @@ def test_one_diagnosis_is_enough_and_a_failed_synthesis_hands_it_on_as_it_is() -
     assert world.state.outcome == "done"
     diagnosis = world.state.tasks["1.1"].diagnosis
     assert diagnosis is not None
-    assert diagnosis.root_cause == "root-cause analyst: it is the cache"
+    assert diagnosis.root_cause == "root-cause-analyst: it is the cache"
 
 
 def test_tasks_that_wait_for_each_other_end_the_run_with_words() -> None:
