@@ -1,0 +1,171 @@
+"""kill -9 at any moment costs nothing: same end, no acknowledged event lost, no commit twice, no process left."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from engine import demo
+from engine.core import events as ev
+from engine.core.state import State
+from engine.journal import Journal
+from engine.perform.reaper import find_orphans
+from engine.plans.sprints import list_sprints
+from engine.project import load_state
+from tests.engine import small
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass
+class Life:
+    """A repository in which engines live and die."""
+
+    kind: str
+    folder: Path
+    state: Path
+    acks: Path = field(init=False)
+    seen: Path = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.state.mkdir(parents=True)
+        self.acks = self.state / "acks"
+        self.seen = self.state / "seen"
+        if self.kind == "demo":
+            demo.prepare(self.folder, "2026-11-16")
+        else:
+            small.make(self.folder)
+
+    def start(self, *, dying: bool, every: int = 1) -> subprocess.Popen[bytes]:
+        argv = [sys.executable, "-m", "tests.torture.life", self.kind, self.folder, self.state, self.acks]
+        argv += [self.seen, every] if dying else []
+        return subprocess.Popen(
+            [str(part) for part in argv],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def live(self, *, dying: bool = False, every: int = 1, seconds: float = 300) -> tuple[int, str]:
+        process = self.start(dying=dying, every=every)
+        out, err = process.communicate(timeout=seconds)
+        assert process.returncode in (0, -9), err.decode()
+        return process.returncode, out.decode().strip()
+
+    def journal(self) -> tuple[State, list[ev.Envelope]]:
+        project = small.project_of(self.folder, self.state)
+        with Journal.open(project.repo.db, clock=time.time, backup_dir=project.backups) as journal:
+            assert journal.recovery is None
+            stream = list_sprints(self.folder)[-1].id
+            return load_state(journal, stream), list(journal.read(stream))
+
+
+def ending(life: Life) -> dict[str, object]:
+    """What must not depend on how often the engine died."""
+    state, log = life.journal()
+    decided = {
+        (one.event.task, one.event.iteration): (one.event.decision.value, one.event.rung)
+        for one in log
+        if isinstance(one.event, ev.Decided)
+    }
+    return {
+        "outcome": (state.outcome, state.outcome_reason),
+        "tasks": {task.id: (task.status, task.iteration, task.rung, task.tree) for task in state.tasks.values()},
+        "decided": decided,
+        "escalations": state.escalations,
+        "councils": state.councils,
+        "final": state.final,
+        "branch": small.branch(life.folder, state.branch),
+    }
+
+
+def check_nothing_lost(life: Life, before: dict[str, object]) -> None:
+    state, log = life.journal()
+    recorded = {(one.seq, ev.type_of(one.event)) for one in log}
+    acknowledged = {(int(seq), kind) for seq, kind in (line.split() for line in life.acks.read_text().splitlines())}
+    assert acknowledged <= recorded
+    assert [one.seq for one in log] == list(range(log[0].seq, log[0].seq + len(log)))
+    subjects = [subject for subject, _tree in small.branch(life.folder, state.branch) if subject.startswith("impl(")]
+    assert len(subjects) == len(set(subjects)), "a commit was made twice"
+    commits = [one.event.commit for one in log if isinstance(one.event, ev.Committed)]
+    assert len(commits) == len(subjects)
+    runs = [one.event.run for one in log if isinstance(one.event, ev.RunStarted)]
+    assert not [pid for run in runs for pid in find_orphans(run)]
+    assert small.user_side(life.folder) == before
+
+
+def undisturbed(kind: str, folder: Path) -> dict[str, object]:
+    life = Life(kind, folder / "repo", folder / "state")
+    code, _outcome = life.live()
+    assert code == 0
+    return ending(life)
+
+
+def kill_everywhere(kind: str, folder: Path, every: int = 1) -> int:
+    """Die at every boundary once (or at one in so many), one after another. Gives the number of deaths."""
+    wanted = undisturbed(kind, folder / "still")
+    life = Life(kind, folder / "killed" / "repo", folder / "killed" / "state")
+    before = small.user_side(life.folder)
+    deaths = 0
+    while life.live(dying=True, every=every)[0] != 0:
+        deaths += 1
+    assert ending(life) == wanted
+    check_nothing_lost(life, before)
+    return deaths
+
+
+def kill_at_random(kind: str, folder: Path, times: int, seed: int, longest: float) -> None:
+    wanted = undisturbed(kind, folder / "still")
+    life = Life(kind, folder / "killed" / "repo", folder / "killed" / "state")
+    before = small.user_side(life.folder)
+    rng = random.Random(seed)
+    for _ in range(times):
+        process = life.start(dying=False)
+        try:
+            process.wait(timeout=rng.uniform(0.05, longest))
+            break
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        finally:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            process.stdout.close()
+            process.stderr.close()
+    assert life.live()[0] == 0
+    assert ending(life) == wanted
+    check_nothing_lost(life, before)
+
+
+def test_killed_at_some_boundaries_of_a_small_sprint(tmp_path: Path) -> None:
+    assert kill_everywhere("small", tmp_path, every=4) > 8
+
+
+def test_killed_at_random_in_a_small_sprint(tmp_path: Path) -> None:
+    kill_at_random("small", tmp_path, times=5, seed=1, longest=2.0)
+
+
+@pytest.mark.torture
+def test_killed_at_every_boundary_of_a_small_sprint(tmp_path: Path) -> None:
+    assert kill_everywhere("small", tmp_path) > 40
+
+
+@pytest.mark.torture
+def test_killed_at_every_boundary_of_the_demo(tmp_path: Path) -> None:
+    deaths = kill_everywhere("demo", tmp_path)
+    print(f"{deaths} deaths")
+    assert deaths > 150
+
+
+@pytest.mark.torture
+def test_killed_at_two_hundred_random_instants_of_the_demo(tmp_path: Path) -> None:
+    seed = random.SystemRandom().randrange(2**32)
+    print(f"seed {seed}")
+    kill_at_random("demo", tmp_path, times=200, seed=seed, longest=4.0)
