@@ -1,13 +1,15 @@
-"""The classic ladder 2/2/3, stuck below and at the top, the council once."""
+"""The ladder: classic 2/2/3 and by index, stuck below and at the top, the council once."""
 
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.core.ladder import after_failure
 from engine.core.model import Decision
-from engine.core.state import TaskState
-from tests.core.parts import a_state, failed_at, ladder
+from engine.core.policy import BudgetPolicy
+from engine.core.state import State, Status, TaskState, Usage
+from tests.core.parts import a_record, a_state, a_task, failed_at, ladder
 
 STUCK = "the same error 3 times: boom"
 
@@ -52,3 +54,55 @@ def test_a_ladder_of_one_rung_goes_to_the_council() -> None:
     task = failed_at(0, 1)
     climb = after_failure(a_state(task, policy=ladder(ladder().ladder.rungs[:1])), task, "")
     assert climb.decision is Decision.COUNCIL
+
+
+# ── index: the least expected cost per success ─────────────────────────────────────────────────────────────────────
+
+
+def index(prices: dict[str, float] | None = None, **fields: object) -> State:
+    """A sprint on the index ladder whose rungs have cost so much a call."""
+    usage = {name: Usage(calls=50, cost_usd=50 * price) for name, price in (prices or {}).items()}
+    past = tuple(a_record(n, rung=r, decision=Decision.ITERATE, at=1.0) for n, r in enumerate((0, 1, 2) * 8))
+    other = a_task("1.9", status=Status.COMPLETE, history=past if prices else ())
+    return a_state(other, policy=replace(ladder(policy="index"), **fields), usage_by_rung=usage)
+
+
+DEAR = {"haiku": 0.01, "sonnet": 3.0, "opus": 4.0}
+SKIPPED = {"haiku": 0.9, "sonnet": 3.0, "opus": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("state", "task", "stuck", "decision", "rung", "words"),
+    [
+        pytest.param(index(DEAR), failed_at(0, 0), "", "ITERATE", 0, "again rung 1", id="a cheap rung is retried"),
+        pytest.param(index(SKIPPED), failed_at(0, 0), "", "ESCALATE", 2, "rung 3", id="a dear rung is skipped"),
+        pytest.param(index(DEAR), failed_at(0, 0), STUCK, "ESCALATE", None, "stuck: ", id="stuck climbs"),
+        pytest.param(index(DEAR), failed_at(2, 0), STUCK, "COUNCIL", 2, "at the top rung", id="stuck at the top"),
+        pytest.param(index(), failed_at(2, 0, council="done"), "", "BLOCKED", 2, "after", id="after the council"),
+        pytest.param(
+            index(DEAR, budget=BudgetPolicy(session_usd=0.001)),
+            failed_at(0, 0),
+            "",
+            "BLOCKED",
+            0,
+            "more than the $0.00 the task is worth",
+            id="not worth it",
+        ),
+    ],
+)
+def test_by_index(state: State, task: TaskState, stuck: str, decision: str, rung: int | None, words: str) -> None:
+    climb = after_failure(state, task, stuck)
+    assert climb.decision is Decision(decision)
+    assert rung is None or climb.rung == rung
+    assert words in climb.reason
+
+
+def test_failures_before_a_retry_are_not_this_attempts() -> None:
+    """Each failure makes another try dearer; those of before a human opened the task again count no more."""
+    old = tuple(a_record(n, rung=0, decision=Decision.ITERATE, at=1.0) for n in range(9))
+    state = index()
+    fresh = after_failure(state, failed_at(0, 0, history=old, started_at=2.0), "")
+    same = after_failure(state, failed_at(0, 0), "")
+    tired = after_failure(state, failed_at(0, 0, history=old), "")
+    assert (fresh.decision, fresh.rung) == (same.decision, same.rung)
+    assert tired.rung > 0
