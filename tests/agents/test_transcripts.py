@@ -124,7 +124,8 @@ def test_opencode_steps_are_added_up() -> None:
 def test_own_fixture(name: str) -> None:
     agent, stdout, stderr, code = OWN[name]
     index = json.loads((FIXTURES / "index.json").read_text(encoding="utf-8"))[name]
-    result, _ = replay(agent, stdout, stderr, code, read_only=index.get("read_only", False))
+    reason = index.get("reason", "exited")
+    result, _ = replay(agent, stdout, stderr, code, reason, read_only=index.get("read_only", False))
     assert result.kind.value == index["kind"], result.error
     assert (result.reset_at is not None) == index.get("reset", False)
 
