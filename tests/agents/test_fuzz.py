@@ -150,7 +150,7 @@ def truly_ended(agent: str, stdout: bytes) -> bool:
 
 def check(agent: str, stdout: bytes, result: AgentResult, exit_code: int | None) -> None:
     if result.kind is ResultKind.OK:
-        assert exit_code == 0
+        assert exit_code == 0 or agent == "acp"  # such an agent is ended by us once it has answered
         assert truly_ended(agent, stdout), stdout
     assert result.cost_usd is None or (result.cost_usd >= 0 and result.cost_usd < 1e6)
     assert min(result.tokens.input, result.tokens.output, result.tokens.cache_read, result.tokens.cache_write) >= 0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.core.model import Rung
+from engine.perform.agents import registry
 from engine.perform.agents.ladders import CLAUDE, CODEX, GEMINI, propose_ladder
 from engine.perform.agents.launch import place
 from engine.perform.agents.login import login_mounts
@@ -147,3 +151,14 @@ def test_listing_agents_imports_nothing_heavy() -> None:
     code += "print([m for m in ('acp', 'pydantic', 'genai_prices', 'jinja2', 'textual') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout.strip() == "[]"
+
+
+def test_the_examples_of_the_readme_are_valid() -> None:
+    text = Path(registry.__file__).with_name("README.md").read_text(encoding="utf-8")
+    tables = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]
+    configs = {name: msgspec.convert(t, AgentConfig) for table in tables for name, t in table["agents"].items()}
+    assert set(configs) == {"claude", "aider", "mini", "script", "newcomer"}
+    known = set(AgentConfig.__struct_fields__)
+    assert all(set(t) <= known for table in tables for t in table["agents"].values())
+    for name, config in configs.items():
+        assert adapter(name, config, clock=lambda: NOW)

@@ -124,10 +124,34 @@ def test_opencode_steps_are_added_up() -> None:
 def test_own_fixture(name: str) -> None:
     agent, stdout, stderr, code = OWN[name]
     index = json.loads((FIXTURES / "index.json").read_text(encoding="utf-8"))[name]
-    result, _ = replay(agent, stdout, stderr, code, read_only=index.get("read_only", False))
+    reason = index.get("reason", "exited")
+    result, _ = replay(agent, stdout, stderr, code, reason, read_only=index.get("read_only", False))
     assert result.kind.value == index["kind"], result.error
     assert (result.reset_at is not None) == index.get("reset", False)
 
 
 def test_own_fixtures_are_there() -> None:
     assert {entry[0] for entry in OWN.values()} >= {"claude", "codex", "gemini", "acp"}
+
+
+FAILED_REQUEST = (
+    b'level=ERROR message="stream error" modelID=m1 small=false error.error="AI_APICallError: Rate limit reached"'
+)
+ANSWERED = b'{"jsonrpc":"2.0","id":3,"result":{"stopReason":"end_turn"}}'
+CHUNK = (
+    b'{"jsonrpc":"2.0","method":"session/update","params":{"update":'
+    b'{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"Fine."}}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("stdout", "stderr", "kind"),
+    [
+        pytest.param(ANSWERED, FAILED_REQUEST, "rate", id="the last request failed"),
+        pytest.param(CHUNK + b"\n" + ANSWERED, FAILED_REQUEST, "ok", id="it went on after a failed request"),
+        pytest.param(ANSWERED, FAILED_REQUEST.replace(b"small=false", b"small=true"), "ok", id="only a title failed"),
+    ],
+)
+def test_an_answer_after_a_failed_request_is_no_success(stdout: bytes, stderr: bytes, kind: str) -> None:
+    result, _ = replay("acp", stdout, stderr, 0)
+    assert result.kind.value == kind

@@ -11,7 +11,7 @@ import sys
 import time
 from typing import Any
 
-from engine.core.model import Role
+from engine.core.model import ResultKind, Role
 from tests.agents.fake_model_server import FakeModelServer, Step, drop, fail, say, use
 from tests.agents.replay import FIXTURES
 from tests.real.agents import CACHE, ROOT, RealAgent, build
@@ -68,10 +68,13 @@ async def record(names: list[str]) -> None:
                 errors = log.with_name("call.log.stderr")
                 if errors.exists() and errors.stat().st_size:
                     (FIXTURES / f"{key}.stderr").write_bytes(scrubbed(errors.read_bytes(), agent)[:4_000])
+                spoke = result.kind is ResultKind.OK or b'"error":{"code"' in log.read_bytes()
                 index[key] = {
                     "agent": "acp" if name == "opencode" else dialect(agent),
                     "exit_code": 0 if name == "opencode" else result.exit_code,
                     "kind": result.kind.value,
+                    # An ACP agent that retried in vain was ended by us, without an answer of its own.
+                    **({"reason": "stopped"} if name == "opencode" and not spoke else {}),
                     **({"reset": True} if result.reset_at else {}),
                     **({"read_only": True} if fields.get("read_only") else {}),
                 }

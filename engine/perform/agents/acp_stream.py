@@ -25,7 +25,7 @@ _QUIET = frozenset(
     {"available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "plan"}
 )
 _HARMLESS = frozenset({"read", "search", "think", "fetch"})
-_FAILED_REQUEST = re.compile(r'level=ERROR .*message="stream error" .*error\.error="([^"]*)"')
+_FAILED_REQUEST = re.compile(r'level=ERROR .*message="stream error" .*small=false .*error\.error="([^"]*)"')
 _PATIENCE = 3
 """Failed requests of one call before it is ended: opencode would go on, on a full context for ever."""
 _AUTH_REQUIRED = -32000
@@ -91,6 +91,7 @@ class AcpStream(Reader):
     def _update(self, update: Object) -> list[Output]:
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
+                self.pending = None
                 words = text(at(update, "content.text"))
                 self.said.append(words)
                 return [Output(kind=OutputKind.TEXT, text=shown(words))] if words else []
@@ -113,6 +114,7 @@ class AcpStream(Reader):
 
     def _tool(self, update: Object) -> list[Output]:
         self.turn()
+        self.pending = None
         self.earlier, self.said = [*self.earlier, *self.said], []
         kind, title = text(update.get("kind")) or "other", text(update.get("title"))
         self.tools[text(update.get("toolCallId"))] = kind
@@ -192,7 +194,8 @@ class AcpStream(Reader):
             return self.no_terminal(finished)
         stop = self.answer.get("stopReason")
         if stop == "end_turn":
-            return ResultKind.OK
+            # opencode answers so even when its last request had failed: then nothing came after the complaint.
+            return self.pending or ResultKind.OK
         return _STOPS.get(stop, ResultKind.NO_RESULT) if isinstance(stop, str) else ResultKind.NO_RESULT
 
 
