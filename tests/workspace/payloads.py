@@ -55,7 +55,7 @@ def attributes(text: str) -> Callable[[Path, str], None]:
 
 def hooks(tree: Path, command: str) -> None:
     for name in ("pre-commit", "post-commit", "post-checkout", "post-index-change", "reference-transaction",
-                 "pre-auto-gc", "post-rewrite", "post-merge", "prepare-commit-msg", "update", "post-update"):  # fmt: skip
+                 "pre-auto-gc", "post-rewrite", "post-merge", "update", "post-update"):  # fmt: skip
         write(tree / ".git" / "hooks" / name, f"#!/bin/sh\n{command}\n").chmod(0o755)
 
 
@@ -75,7 +75,10 @@ def embedded_bare(tree: Path, command: str) -> None:
     for name in ("objects", "refs"):
         (inner / name).mkdir(parents=True, exist_ok=True)
     write(inner / "HEAD", "ref: refs/heads/x\n")
-    write(inner / "config", f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {command}\n")
+    write(
+        inner / "config",
+        f"[core]\n\trepositoryformatversion = 0\n\tbare = false\n\tworktree = ..\n\tfsmonitor = {command}\n",
+    )
 
 
 def nested(tree: Path, command: str) -> None:

@@ -22,7 +22,9 @@ PLAIN = {
 
 def git(where: Path, *arguments: str, check: bool = True, env: dict[str, str] | None = None) -> str:
     """Plain git, as a user or an agent would run it."""
-    done = subprocess.run(["git", *arguments], cwd=where, env={**PLAIN, **(env or {})}, capture_output=True, check=False)
+    done = subprocess.run(
+        ["git", *arguments], cwd=where, env={**PLAIN, **(env or {})}, capture_output=True, check=False
+    )
     if check and done.returncode:
         raise AssertionError(f"git {arguments}: {done.stderr.decode()}")
     return done.stdout.decode("utf-8", "surrogateescape")
@@ -37,7 +39,12 @@ def write(path: Path, text: str | bytes = "text\n") -> Path:
 def make_repo(path: Path, files: dict[str, str] | None = None, *, commit: bool = True) -> Path:
     path.mkdir(parents=True)
     git(path, "init", "-q", "-b", "main")
-    default = {"a.txt": "a\n", "src/app.py": "x = 1\n", "src/lib.py": "y = 1\n", ".gitignore": "*.log\n.venv/\nbuild/\n"}
+    default = {
+        "a.txt": "a\n",
+        "src/app.py": "x = 1\n",
+        "src/lib.py": "y = 1\n",
+        ".gitignore": "*.log\n.venv/\nbuild/\n",
+    }
     for name, text in (files if files is not None else default).items():
         write(path / name, text)
     if commit:

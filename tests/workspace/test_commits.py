@@ -20,7 +20,9 @@ def change(work: Workspace, lane: int, name: str, text: str = "t\n", base: str |
 
 def test_a_commit_has_the_identity_the_message_and_the_trailers(work: Workspace, repo: Path) -> None:
     tree, base = change(work, 0, "new.py")
-    done = work.commit("1.2", tree, base, "impl(auth): T1.2 — Hash passwords\n\nWhy\nDevteam-Task: 9.9", "abc", "e5", 1.7e9)
+    done = work.commit(
+        "1.2", tree, base, "impl(auth): T1.2 — Hash passwords\n\nWhy\nDevteam-Task: 9.9", "abc", "e5", 1.7e9
+    )
     assert isinstance(done, Committed) and not done.already
     assert git(repo, "log", "-1", "--format=%an <%ae> %cn %at|%s", "devteam/001-test").strip() == (
         "Dev Team <dev@example.org> Dev Team 1700000000|impl(auth): T1.2 — Hash passwords"

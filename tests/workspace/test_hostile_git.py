@@ -37,8 +37,12 @@ def test_the_payload_fires_under_plain_git(payload: Payload, tmp_path: Path) -> 
 
 # Planted together they are one run of all verbs; each alone, where they could mask one another, under `make torture`.
 TOGETHER = [
-    pytest.param(tuple(one for one in PAYLOADS if one.name not in ("hooks-path", "include-path", "environment")), id="all"),
-    pytest.param(tuple(one for one in PAYLOADS if one.name in ("hooks-path", "include-path", "environment")), id="masked"),
+    pytest.param(
+        tuple(one for one in PAYLOADS if one.name not in ("hooks-path", "include-path", "environment")), id="all"
+    ),
+    pytest.param(
+        tuple(one for one in PAYLOADS if one.name in ("hooks-path", "include-path", "environment")), id="masked"
+    ),
 ]
 ALONE = [pytest.param((one,), id=one.name, marks=pytest.mark.torture) for one in PAYLOADS]
 
@@ -65,7 +69,9 @@ def test_nothing_an_agent_plants_is_run(
             for payload in payloads:
                 with calm(lane):
                     payload.plant(lane, commands[payload.name])
-            shutil.copytree(lane, planted, symlinks=True, ignore=lambda folder, _: ["objects"] if folder.endswith("0/.git") else [])
+            shutil.copytree(
+                lane, planted, symlinks=True, ignore=lambda folder, _: ["objects"] if folder.endswith("0/.git") else []
+            )
         for file, text in (("src/app.py", "x = 2\n"), ("src/new.py", "z = 1\n"), ("outside.txt", "o\n")):
             write(lane / file, text)
         for marker in tmp_path.glob("marker-*"):

@@ -72,7 +72,11 @@ def test_edits_to_the_same_file_come_along_as_the_snapshot_commit_and_it_is_said
     sprint(work, {"src/app.py": "x = 'mine and theirs'\n"})
     report = work.land()
     assert report.landed and not report.keeps_uncommitted and "commit of their own" in report.detail
-    assert git(repo, "log", "--format=%s").splitlines() == ["impl(t): T1.0", "devteam: your files when 001-test started", "first"]
+    assert git(repo, "log", "--format=%s").splitlines() == [
+        "impl(t): T1.0",
+        "devteam: your files when 001-test started",
+        "first",
+    ]
     assert git(repo, "status", "--porcelain") == ""
 
 
@@ -124,7 +128,9 @@ CHANGED: list[tuple[str, Callable[[Path], object], str]] = [
 
 
 @pytest.mark.parametrize(("act", "says"), [pytest.param(*rest, id=name) for name, *rest in CHANGED])
-def test_anything_changed_meanwhile_stops_it_with_its_name(act: Callable[[Path], object], says: str, repo: Path) -> None:
+def test_anything_changed_meanwhile_stops_it_with_its_name(
+    act: Callable[[Path], object], says: str, repo: Path
+) -> None:
     write(repo / "a.txt", "my edit\n")
     work = started(repo)
     made = work.prepare(0)

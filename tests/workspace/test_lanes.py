@@ -132,11 +132,15 @@ def _collected(lane: Path, _: Path) -> None:
 
 
 def _deep(lane: Path, _: Path) -> None:
-    here = lane
-    for _step in range(150):
-        here = here / "d"
-        here.mkdir()
-    write(here / "f")
+    """Deeper than a path can be long."""
+    here = os.open(lane, os.O_RDONLY)
+    for _step in range(40):
+        os.mkdir("d" * 120, dir_fd=here)
+        below = os.open("d" * 120, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.close(os.open("f", os.O_CREAT | os.O_WRONLY, dir_fd=here))
+    os.close(here)
 
 
 def _bad_index(lane: Path, _: Path) -> None:
@@ -242,7 +246,8 @@ def test_litter_and_base_ignores_are_not_part_of_a_tree(work: Workspace) -> None
     assert work.snapshot(0) == work.tree_of(work.head())
 
 
-ODD = [b"new\nline", b"esc\x1b[2J", b"bad\xff\xfeutf8", b"-rf", b":(top)*", b" -> ", b'"quoted"', b"tab\t", b"\xe2\x80\xaebidi",
+ODD = [b"new\nline", b"esc\x1b[2J", b"bad\xff\xfeutf8", b"-rf", b":(top)*", b" -> ", b'"quoted"', b"tab\t",
+       b"\xe2\x80\xaebidi",
        b"--", b"*", b"back\\slash", b".hidden", b"sp ace/in dir"]  # fmt: skip
 
 

@@ -18,7 +18,9 @@ def history(work: Workspace) -> list[str]:
     for number in range(3):
         made = work.prepare(0)
         write(made.path / "n.txt", f"{number}\n")
-        done = work.commit(str(number), work.snapshot(0), made.base, f"impl(t): {number}", "", f"e{number}", 2.0 + number)
+        done = work.commit(
+            str(number), work.snapshot(0), made.base, f"impl(t): {number}", "", f"e{number}", 2.0 + number
+        )
         assert isinstance(done, Committed)
         found.append(done.commit)
     return found
@@ -29,7 +31,9 @@ def test_a_checkpoint_keeps_git_and_files_and_comes_back(
 ) -> None:
     before = fingerprint(repo)
     progress = write(tmp_path / "progress.txt", "half\n")
-    point = work.save_checkpoint("e9", "phase change", 5.0, {"progress.txt": progress, "journal": b"db", "none": tmp_path / "no"})
+    point = work.save_checkpoint(
+        "e9", "phase change", 5.0, {"progress.txt": progress, "journal": b"db", "none": tmp_path / "no"}
+    )
     assert point.commit == history[-1] and point.files == ("journal", "progress.txt")
     made = work.prepare(0)
     write(made.path / "later.txt")
@@ -47,7 +51,7 @@ def test_a_checkpoint_keeps_git_and_files_and_comes_back(
 
 def test_baselines_are_named_refs_and_the_same_place_is_the_same_baseline(work: Workspace, history: list[str]) -> None:
     one = work.create_baseline("all_tests_passing", 5.0, "green")
-    assert work.create_baseline("all_tests_passing", 6.0) .ref == one.ref
+    assert work.create_baseline("all_tests_passing", 6.0).ref == one.ref
     made = work.prepare(0)
     write(made.path / "x.txt")
     work.commit("9", work.snapshot(0), made.base, "impl(t): later", "", "e10", 9.0)

@@ -15,7 +15,8 @@ from engine.perform.workspace.workspace import Workspace
 from tests.workspace.repos import git, make_repo, open_workspace, write
 
 FILES = {
-    "src/app.py": "x = 1\n", "src/lib.py": "y = 1\n", "tests/test_app.py": "def test(): pass\n", "pyproject.toml": "[p]\n",
+    "src/app.py": "x = 1\n", "src/lib.py": "y = 1\n", "tests/test_app.py": "def test(): pass\n",
+    "pyproject.toml": "[p]\n",
     ".devteam/config.toml": "a = 1\n", ".github/workflows/ci.yml": "on: push\n", "docs/a.md": "a\n",
 }  # fmt: skip
 
@@ -98,7 +99,9 @@ def test_what_an_attempt_may_not_do_is_put_back_and_kept_aside(
     made = tight.prepare(0)
     write(made.path / "src/good.py", "g = 1\n")
     act(made.path)
-    report = tight.check_scope(0, made.tree, made.base, ("src/**", "src", "pyproject.toml", ".github", ".devteam"), "T1/e7")
+    report = tight.check_scope(
+        0, made.tree, made.base, ("src/**", "src", "pyproject.toml", ".github", ".devteam"), "T1/e7"
+    )
     assert report.verdict is Verdict.FAIL
     assert {finding.rule for finding in report.findings if finding.path in paths} == {rule}
     assert sorted(path for path in report.reverted if path in paths) == sorted(paths)
@@ -106,7 +109,7 @@ def test_what_an_attempt_may_not_do_is_put_back_and_kept_aside(
         assert any(Path(report.kept_aside).rglob("*"))
     # the lane is what the report says, and the honest part of the work is still there
     assert tight.snapshot(0) == report.tree
-    if rule != "type-change" or (made.path / "src").is_dir() and (made.path / "src/good.py").exists():
+    if rule != "type-change" or ((made.path / "src").is_dir() and (made.path / "src/good.py").exists()):
         assert tight.show(report.tree, "src/good.py") == b"g = 1\n"
     again = tight.check_scope(0, made.tree, made.base, ("src/**",), "T1/e8")
     assert again.verdict is Verdict.PASS, again.reason

@@ -79,7 +79,7 @@ class Odd(Struct, frozen=True, kw_only=True):
 
     path: str
     rule: str
-    """nested-repository, special-file, too-large, bad-name or submodule."""
+    """nested-repository, special-file, too-large, too-deep, bad-name or submodule."""
     text: str
     whole: bool = False
     """The whole folder is foreign, not only the .git in it."""

@@ -114,7 +114,7 @@ def _set_files(store: Store, lane: int, tree: str, rules: Rules, copy: tuple[str
 def drop_odd(store: Store, folder: Path, item: Odd) -> None:
     """Remove what git does not list: special files, and any spelling of .git below the top."""
     path = raw(item.path)
-    if item.rule == "special-file":
+    if item.rule in ("special-file", "too-deep"):
         store.grave.remove_below(folder, path)
         return
     for name in os.listdir(folder / os.fsdecode(path)):  # noqa: PTH208

@@ -73,7 +73,7 @@ def _index(store: Store, dest: Path) -> Path:
 
 def _part(store: Store, tree: str, paths: tuple[str, ...]) -> str:
     if not paths:
-        return store.git.line("rev-parse", "--verify", "--end-of-options", tree + "^{tree}")
+        return trees.tree_of(store.git, tree)
     wanted = matcher(paths)
     chosen = {path: entry for path, entry in trees.entries(store.git, tree).items() if wanted(path)}
     with tempfile.TemporaryDirectory(dir=store.scratch) as folder:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable
+import threading
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from engine.perform.workspace.git import Git, nul_list, nul_split
 from engine.perform.workspace.names import shown
 
 MAX_FILE = 5_000_000
+_LONGEST = 3500  # a path the kernel takes, with room for a name
 _PRUNED = frozenset(("node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"))
 
 
@@ -32,7 +34,12 @@ class View:
 
 def view(git: Git, index: Path, folder: Path) -> View:
     """Open a view. A lock left by a killed engine is removed: only engine-owned indexes come here."""
-    index.with_name(index.name + ".lock").unlink(missing_ok=True)
+    lock = index.with_name(index.name + ".lock")
+    for _ in range(60):  # a git that outlived a killed engine may still be at it: let it end
+        if not lock.exists():
+            break
+        threading.Event().wait(0.05)
+    lock.unlink(missing_ok=True)
     return View(git.with_index(index, folder), index, folder)
 
 
@@ -49,6 +56,8 @@ def heal(folder: Path) -> list[Odd]:
                 if name.lower() == b".git":
                     if here != os.fsencode(folder):
                         odd.append(_odd(here[start:], "nested-repository", "has a git repository of its own"))
+                elif len(entry.path) > _LONGEST:
+                    odd.append(_odd(entry.path[start:], "too-deep", "is nested too deeply"))
                 elif os.fsdecode(name) not in _PRUNED:
                     todo.append(entry.path)
             elif name.lower() == b".git" and here != os.fsencode(folder):
@@ -80,13 +89,12 @@ def refresh(
     max_file: int = MAX_FILE,
     untracked: bool = True,
     submodules: str = "all",
-    leave_out: Iterable[bytes] = (),
+    leave_out: Callable[[bytes], bool] | None = None,
 ) -> Scan:
     """Bring the index in line with the folder and write its tree. `max_file` 0: no cap."""
     odd: list[Odd] = []
     gone: list[bytes] = []
     fresh: list[bytes] = []
-    out = set(leave_out)
     data = seen.git.run("diff-files", "--raw", "-z", "--no-renames", f"--ignore-submodules={submodules}")
     changes = trees.parse_raw(data)
     others = nul_split(seen.git.run("ls-files", "-z", "--others", *excludes, "--")) if untracked else []
@@ -99,7 +107,7 @@ def refresh(
         else:
             _sort(seen.folder, change.path, fresh, gone, odd, 10 * max_file)
     for path in others:
-        if path in out:
+        if leave_out is not None and leave_out(path):
             continue
         if path.endswith(b"/"):
             text = "has a git repository of its own"

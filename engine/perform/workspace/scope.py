@@ -303,7 +303,7 @@ def _move_odd(store: Store, lane: int, odd: tuple[Odd, ...], folder: Path) -> No
                 for name in os.listdir(place):  # noqa: PTH208
                     if name.lower() == ".git":
                         store.grave.set_aside(place / name, target / "git")
-        elif item.rule == "special-file":
+        elif item.rule in ("special-file", "too-deep"):
             store.grave.remove_below(clone, path)
         elif os.path.lexists(place):
             store.grave.set_aside(place, target)

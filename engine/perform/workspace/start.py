@@ -10,9 +10,8 @@ import msgspec
 
 from engine.perform.workspace import scan, trees
 from engine.perform.workspace.facts import Refused, Scan, Started
-from engine.perform.workspace.git import nul_split
 from engine.perform.workspace.ignore import LITTER, write_atomic
-from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.names import shown
 from engine.perform.workspace.secrets import named_like_a_secret
 from engine.perform.workspace.store import Store
 
@@ -87,10 +86,15 @@ def user_files(store: Store, index: Path) -> tuple[Scan, tuple[str, ...]]:
     litter = store.folder("index") / "litter"
     write_atomic(litter, b"\n".join(LITTER) + b"\n")
     excludes = ("--exclude-standard", f"--exclude-from={litter}")
-    others = nul_split(git.run("ls-files", "-z", "--others", *excludes, "--"))
-    secret = [path for path in others if named_like_a_secret(path)]
-    ours = [path for path in others if path.split(b"/", 1)[0] == OURS]
-    seen = scan.refresh(view, excludes, MAX_UNTRACKED, submodules="dirty", leave_out=[*secret, *ours])
+    secret: list[bytes] = []
+
+    def stays(path: bytes) -> bool:
+        if named_like_a_secret(path):
+            secret.append(path)
+            return True
+        return path.split(b"/", 1)[0] == OURS
+
+    seen = scan.refresh(view, excludes, MAX_UNTRACKED, submodules="dirty", leave_out=stays)
     named = [shown(path) for path in secret] + [odd.path for odd in seen.odd]
     return seen, tuple(dict.fromkeys(named))
 
@@ -147,7 +151,3 @@ def _refs(store: Store, started: Started) -> None:
         if name not in have
     ]
     repo.update_refs(changes, "devteam: start")
-
-
-def left_out_paths(started: Started) -> list[bytes]:
-    return [raw(path) for path in started.left_out]

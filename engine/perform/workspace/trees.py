@@ -92,8 +92,20 @@ def fs_path(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
+_trees: dict[tuple[str, str], str] = {}  # a commit's tree never changes
+
+
 def tree_of(git: Git, commit: str) -> str:
-    return git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
+    """The tree of a commit, or of a tree itself."""
+    key = (str(git.git_dir), commit)
+    found = _trees.get(key)
+    if found is None:
+        found = git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
+        if len(commit) in (40, 64):
+            if len(_trees) > 5000:
+                _trees.clear()
+            _trees[key] = found
+    return found
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
