@@ -12,7 +12,7 @@ from engine.core import events as ev
 from engine.core.activity import Countdown
 from engine.core.commands import AnyCommand
 from engine.core.decide import decide
-from engine.core.effects import AnyEffect, Finish, Wait
+from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
 from engine.core.model import Struct
 from engine.core.orders import obey
@@ -239,7 +239,8 @@ class Runner:
             if effect is None or task.done():
                 continue
             owner = self.state.tasks.get(effect.task)
-            skipped = owner is not None and owner.skip_asked
+            # A commit under way may have landed already: it is let come to its end.
+            skipped = owner is not None and owner.skip_asked and not isinstance(effect, Commit)
             idle = isinstance(effect, Wait) and bool(self.state.stopping)
             if skipped or idle or self.state.stopping == "now":
                 task.cancel()

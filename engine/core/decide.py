@@ -29,6 +29,7 @@ from engine.core.effects import (
 from engine.core.judgement import judge
 from engine.core.model import Decision, Role, Struct
 from engine.core.state import State, Status, Step, TaskState
+from engine.core.verdict import for_human
 
 
 class Decisions(Struct, frozen=True, kw_only=True):
@@ -162,6 +163,8 @@ def _advance(turn: Turn, task: TaskState) -> None:
                     base=task.base,
                 )
             )
+        case Step.SCOPE_JUDGE:
+            turn.call(task, Role.SCOPE_JUDGE)
         case Step.CHECKS:
             turn.do(
                 RunChecks(
@@ -218,7 +221,9 @@ def _gate(turn: Turn, task: TaskState) -> None:
             turn.say(gates.open_fix(state, task, turn.gate_name()))
         case Step.FIX_GATE:
             _iterate(turn, task)
-        case Step.TASK_GATE if state.attended and not state.auto_mode("task"):
+        case Step.TASK_GATE if not state.attended and for_human(task):
+            turn.say(gates.nobody_looked(task))
+        case Step.TASK_GATE if state.attended and (for_human(task) or not state.auto_mode("task")):
             turn.say(gates.open_task(state, task, turn.gate_name()))
         case Step.TASK_GATE:
             turn.say(gates.pass_task(state, task))

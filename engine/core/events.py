@@ -178,6 +178,15 @@ class ScopeChecked(Event, frozen=True, kw_only=True, tag="scope_checked"):
     reason: str = ""
 
 
+class ScopeJudged(Event, frozen=True, kw_only=True, tag="scope_judged"):
+    """What the scope judge says of a change that the globs allow."""
+
+    id: str
+    task: str
+    in_scope: bool
+    reason: str = ""
+
+
 class ChecksFinished(Event, frozen=True, kw_only=True, tag="checks_finished"):
     id: str
     task: str
@@ -454,6 +463,7 @@ AnyEvent = (
     | WorkspaceReady
     | AgentFinished
     | ScopeChecked
+    | ScopeJudged
     | ChecksFinished
     | ReviewFinished
     | DiagnosisGiven

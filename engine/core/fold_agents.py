@@ -10,7 +10,7 @@ from engine.core import breaker, budget
 from engine.core.effects import CallAgent
 from engine.core.errors import BREAKER_KINDS, RESPONSES, SAYS_NOTHING, Response, backoff
 from engine.core.events import AgentFinished
-from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Rung, Tokens
+from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Rung, Tokens, Verdict
 from engine.core.state import Breaker, State, Step, TaskState, Usage
 
 UNKNOWN_RESET = 900.0
@@ -35,6 +35,8 @@ def finished(state: State, event: AgentFinished) -> State:
             task = _implementer(state, task, event)
         case Role.REVIEWER:
             task = _reviewer(state, task, event)
+        case Role.SCOPE_JUDGE:
+            task = _scope_judge(state, task, event)
         case Role.COUNCILLOR:
             task = _councillor(state, task, event)
         case Role.SYNTHESIST:
@@ -175,6 +177,26 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     failures = {**task.failures, role: task.failures.get(role, 0) + 1}
     said = f"no valid review after {tries} tries: {words}"
     return replace(task, tries=0, failures=failures, step=Step.DECIDE, error=said)
+
+
+def _scope_judge(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    """Its answer follows as a fact of its own; without one the scope is not known, and the iteration fails."""
+    result = event.result
+    words = _words(event.rung.agent, result)
+    match RESPONSES[result.kind]:
+        case Response.WAIT:
+            return _limit_wait(task, words, Step.SCOPE_JUDGE)
+        case Response.MEND:
+            return _mend(task, words, result.hint, Step.SCOPE_JUDGE)
+        case Response.AGAIN:
+            return task
+        case _:
+            tries = task.tries + 1
+            if tries < state.policy.retry.attempts:
+                wait = backoff(state.policy.retry, tries, event.id)
+                return replace(task, tries=tries, not_before=state.now + wait)
+            said = f"no answer of the scope judge after {tries} tries: {words}"
+            return replace(task, tries=0, step=Step.DECIDE, scope_verdict=Verdict.ERROR, error=said)
 
 
 def _councillor(state: State, task: TaskState, event: AgentFinished) -> TaskState:

@@ -49,6 +49,8 @@ def apply(state: State, event: ev.Fact) -> State:
             return _with(state, replace(task, step=step, before=event.tree, tree=tree, base=event.base, good_tree=good))
         case ev.ScopeChecked():
             return _with(state, _scoped(state, task, event))
+        case ev.ScopeJudged():
+            return _with(state, _scope_judged(task, event))
         case ev.ChecksFinished():
             return _with(state, _checked(state, task, event))
         case ev.ReviewFinished():
@@ -146,7 +148,7 @@ def gate_answered(state: State, gate: GateState) -> State:
             task = replace(task, step=Step.NEXT)
         case "task", "comment":
             task = replace(task, step=Step.NEXT, granted=task.granted + (task.iteration >= _limit(state, task)))
-        case "task", _:
+        case "task", "yes" | "auto":
             task = replace(task, step=Step.COMMIT)
         case "blocked", "retry" if task.again is not None:
             task = replace(task, step=task.again, again=None, blocker="", action="", mend=False, tries=0, limit_waits=0)
@@ -227,10 +229,17 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
     if task.error:
         return replace(task, step=Step.DECIDE)
     if event.verdict is Verdict.PASS:
-        return replace(task, step=Step.CHECKS)
+        return replace(task, step=Step.SCOPE_JUDGE if state.policy.scope_judge and task.changes else Step.CHECKS)
     if event.verdict is Verdict.FAIL and task.attempt <= state.policy.scope_retries:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
     return replace(task, step=Step.DECIDE)
+
+
+def _scope_judged(task: TaskState, event: ev.ScopeJudged) -> TaskState:
+    if event.in_scope:
+        return replace(task, step=Step.CHECKS, tries=0)
+    said = f"out of scope by the scope judge: {event.reason}"
+    return replace(task, step=Step.DECIDE, tries=0, scope_verdict=Verdict.FAIL, error=said)
 
 
 def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskState:
@@ -243,7 +252,7 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
     )
     if event.tree != task.tree:
         return replace(task, step=Step.DECIDE, error="the checks judged another tree than the task's")
-    passed = of_checks(task.checks, task.findings)[0] is Verdict.PASS
+    passed = of_checks(task.checks, task.findings, asked=state.attended)[0] is Verdict.PASS
     return replace(task, step=Step.REVIEW if passed and state.policy.review else Step.DECIDE)
 
 
@@ -288,7 +297,7 @@ def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState
 
 
 def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
-    record = record_of(task, event.decision, event.reason, state.now)
+    record = record_of(task, event.decision, event.reason, state.now, asked=state.attended)
     failed = event.decision is not Decision.COMPLETE
     role = Role.IMPLEMENTER.value
     climbs = event.rung != task.rung or event.decision is Decision.COUNCIL

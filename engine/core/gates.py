@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from engine.core.events import GateOpened, GatePassed, HealthChanged
+from engine.core.events import GateOpened, GatePassed, HealthChanged, TaskEnded
 from engine.core.model import Decision, Health, Issue
 from engine.core.state import GateState, State, TaskState
+from engine.core.verdict import for_human
 
 CHOICES = {
     "fix": ("yes", "auto", "skip", "ask", "comment"),
@@ -63,6 +64,8 @@ def forced(state: State, task: TaskState) -> bool:
 
 def unattended_answer(gate: GateState) -> str:
     """What happens to a gate left open when nobody attends any more: yes, or ("blocked") it is withdrawn."""
+    if gate.kind == "task" and gate.forced:
+        return "blocked"  # A finding for a human is never approved by nobody.
     return {"fix": "yes", "task": "yes"}.get(gate.kind, "blocked")
 
 
@@ -90,7 +93,16 @@ def open_task(state: State, task: TaskState, name: str) -> GateOpened:
     phases = state.plan.phases if state.plan is not None else ()
     phase = phases[task.phase].title if 0 <= task.phase < len(phases) else ""
     lines = [f"Phase: {task.phase + 1} — {phase}", task.review.summary if task.review is not None else "", task.reason]
-    return _opened(name, task, "task", title, [line for line in lines if line], False)
+    asked = for_human(task)
+    lines += [f"LOOK AT THIS: {finding.text}" + (f" ({finding.path})" if finding.path else "") for finding in asked]
+    return _opened(name, task, "task", title, [line for line in lines if line], bool(asked))
+
+
+def nobody_looked(task: TaskState) -> TaskEnded:
+    """A finding that only a human may wave through, and nobody attends."""
+    first = for_human(task)[0]
+    action = f"look at: devteam evidence {task.id}; then: devteam retry {task.id}, with somebody attending"
+    return TaskEnded(task=task.id, decision=Decision.BLOCKED, reason=f"for a human: {first.text}", action=action)
 
 
 def pass_task(state: State, task: TaskState) -> GatePassed:

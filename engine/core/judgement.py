@@ -13,14 +13,14 @@ from engine.core.verdict import critical, of_task
 
 def judge(state: State, task: TaskState) -> list[AnyEvent]:
     """The decision on the present iteration, and the health it shows."""
-    record = record_of(task, None, "", state.now)
+    record = record_of(task, None, "", state.now, asked=state.attended)
     # What went round in circles before a human opened the task again does not count against the new start.
     history = (*(past for past in task.history if past.at >= task.started_at), record)
     condition, words = health.assess(history, task.good_passing, state.policy.monitor.window)
     events: list[AnyEvent] = []
     if (condition, words) != (task.health, task.health_reason):
         events.append(HealthChanged(task=task.id, health=condition, reason=words))
-    verdict, reason = of_task(task, state.policy.review)
+    verdict, reason = of_task(task, state.policy.review, asked=state.attended)
     if verdict is Verdict.PASS:
         return [*events, _decided(task, Decision.COMPLETE, reason)]
     return [*events, _failed(state, task, condition, reason, stuck(history, state.policy.monitor.window))]

@@ -7,10 +7,10 @@ from engine.core.state import Record, TaskState
 from engine.core.verdict import counts, failing_set, of_checks
 
 
-def record_of(task: TaskState, decision: Decision | None, reason: str, now: float) -> Record:
+def record_of(task: TaskState, decision: Decision | None, reason: str, now: float, *, asked: bool = False) -> Record:
     """The record of the present iteration."""
     passing, total = counts(task.checks)
-    verdict, why = of_checks(task.checks, task.findings)
+    verdict, why = of_checks(task.checks, task.findings, asked=asked)
     kinds = [change.change for change in task.changes]
     build = [result for result in task.checks if result.kind is CheckKind.BUILD]
     coverages = [result.coverage for result in task.checks if result.coverage is not None]

@@ -57,6 +57,7 @@ class Step(StrEnum):
     PREPARE = "prepare"
     IMPLEMENT = "implement"
     SCOPE = "scope"
+    SCOPE_JUDGE = "scope_judge"
     CHECKS = "checks"
     REVIEW = "review"
     DECIDE = "decide"

@@ -8,8 +8,13 @@ from engine.core.model import CheckResult, Finding, Verdict
 from engine.core.state import TaskState
 
 
-def of_checks(results: Iterable[CheckResult], findings: Iterable[Finding] = ()) -> tuple[Verdict, str]:
-    """The verdict over all required checks and the integrity findings, with the reason in words."""
+def of_checks(
+    results: Iterable[CheckResult], findings: Iterable[Finding] = (), *, asked: bool = False
+) -> tuple[Verdict, str]:
+    """The verdict over all required checks and the integrity findings, with the reason in words.
+
+    `asked`: somebody attends, so that findings for a human do not fail here: the task gate puts them to that human.
+    """
     required = [result for result in results if result.required]
     if not required:
         return Verdict.NOT_RUN, "no check was run"
@@ -17,7 +22,8 @@ def of_checks(results: Iterable[CheckResult], findings: Iterable[Finding] = ()) 
         bad = [result for result in required if result.verdict is verdict]
         if bad:
             return verdict, "; ".join(f"{result.name}: {result.reason or verdict.value}" for result in bad)
-    blocking = [finding for finding in findings if finding.severity != "note"]
+    harmless = ("note", "human") if asked else ("note",)
+    blocking = [finding for finding in findings if finding.severity not in harmless]
     if blocking:
         return Verdict.FAIL, "; ".join(finding.text for finding in blocking[:3])
     if any(result.verdict is not Verdict.PASS for result in required):
@@ -37,13 +43,18 @@ def critical(task: TaskState) -> Finding | None:
     return None
 
 
-def of_task(task: TaskState, needs_review: bool) -> tuple[Verdict, str]:
+def for_human(task: TaskState) -> list[Finding]:
+    """Findings of the present tree that somebody has to look at."""
+    return [finding for finding in task.findings if finding.severity == "human"]
+
+
+def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tuple[Verdict, str]:
     """Whether the present tree of a task is done, by evidence alone."""
     if task.error:
         return Verdict.FAIL, task.error
     if task.scope_verdict is not Verdict.PASS:
         return task.scope_verdict or Verdict.NOT_RUN, f"scope: {_scope_words(task)}"
-    verdict, reason = of_checks(task.checks, task.findings)
+    verdict, reason = of_checks(task.checks, task.findings, asked=asked)
     if verdict is not Verdict.PASS:
         return verdict, reason
     if found := critical(task):

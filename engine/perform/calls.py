@@ -19,7 +19,7 @@ from engine.core.state import State
 from engine.perform import briefing
 from engine.perform.contract import Adapter, AgentCall, Mount, Output, Spawner
 from engine.perform.redact import Redactor
-from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, render
+from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, parse_scope, render
 
 TEXT_KEPT = 16_000
 OUTPUT_KEPT = 8_000
@@ -167,7 +167,7 @@ class Calls:
         answer: ev.AnyEvent | None = None
         if result.kind is ResultKind.OK:
             answer = _answer(effect, state, result)
-            if answer is None and effect.role in (Role.REVIEWER, Role.COUNCILLOR, Role.SYNTHESIST):
+            if answer is None and effect.role in (Role.REVIEWER, Role.SCOPE_JUDGE, Role.COUNCILLOR, Role.SYNTHESIST):
                 words = f"no valid {effect.role.value} answer in what it said"
                 result = replace(result, kind=ResultKind.NO_RESULT, error=words)
         elif effect.role is Role.ANSWERER:
@@ -194,6 +194,11 @@ def _answer(effect: CallAgent, state: State, result: AgentResult) -> ev.AnyEvent
             if review is None:
                 return None
             return ev.ReviewFinished(id=effect.id, task=effect.task, tree=effect.tree, review=review)
+        case Role.SCOPE_JUDGE:
+            judged = parse_scope(result.structured)
+            if judged is None:
+                return None
+            return ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=judged.in_scope, reason=judged.reason)
         case Role.COUNCILLOR:
             diagnosis = parse_councillor(result.structured)
             said = diagnosis.text() if diagnosis is not None else result.text.strip()

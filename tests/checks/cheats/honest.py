@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.checks.cheats.repo import FIX, MAKE_FIX, NODE_FIX, NODE_REPO, PYTHON_REPO, Edit, Scenario
+from tests.checks.cheats.repo import MAKE_FIX, NODE_FIX, NODE_REPO, PYTHON_REPO, Edit, Scenario
 from tests.checks.cheats.tricks import BUG, CART, CONF, FIXED, TESTS
 
 MONEY = "src/shop/money.py"
