@@ -56,7 +56,7 @@ def place(effect: ef.AnyEffect) -> str:
     match effect:
         case ef.CallAgent():
             names = {Role.IMPLEMENTER: "implement", Role.REVIEWER: "review", Role.ANSWERER: "answer"}
-            names |= {Role.COUNCILLOR: "council", Role.SYNTHESIST: "synthesis"}
+            names |= {Role.COUNCILLOR: "council", Role.SYNTHESIST: "synthesis", Role.SCOPE_JUDGE: "scope_judge"}
             return names[effect.role]
         case ef.RunChecks():
             return "checks" if effect.purpose == "task" else effect.purpose

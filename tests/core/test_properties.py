@@ -55,6 +55,9 @@ class Chaos:
                         id=effect.id, task=effect.task, tree=effect.tree, review=changes_wanted(spec)
                     )
                     return [outcome(effect, ok(self.reserve)), wanted]
+            case ef.CallAgent(role=Role.SCOPE_JUDGE) if rng.random() < 0.3:
+                judged = ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=False, reason="renames a public name")
+                return [outcome(effect, ok(self.reserve)), *([judged] if rng.random() < 0.7 else [])]
             case ef.CallAgent(role=Role.IMPLEMENTER):
                 claim = rng.choice(["complete", "complete", "blocked", "failed", ""])
                 return [outcome(effect, ok(rng.choice([0.0, self.reserve * 2]), claim=claim))]
@@ -80,7 +83,7 @@ class Chaos:
                     ids = tuple(f"test_{rng.randrange(3)}" for _ in range(rng.randrange(3)))
                     return [checks(effect, failing(*ids, passed=rng.randrange(5), verdict=verdict))]
                 if roll < 0.5:
-                    finding = Finding(rule="S1", text="hole", severity=rng.choice(["critical", "error", "note"]))
+                    finding = Finding(rule="S1", text="hole", severity=rng.choice(["critical", "error", "human", "human", "note"]))
                     return [checks(effect, passing(), findings=(finding,))]
                 if roll < 0.52:
                     return [checks(effect)]
@@ -122,6 +125,7 @@ def random_policy(rng: random.Random) -> Policy:
         max_iterations=rng.randrange(1, 12),
         lanes=rng.randrange(1, 4),
         review=rng.random() < 0.85,
+        scope_judge=rng.random() < 0.3,
         auto_land=rng.random() < 0.3,
         ladder=LadderPolicy(
             rungs=rungs[: rng.randrange(1, 4)],
@@ -188,7 +192,9 @@ def assert_invariants(world: World) -> None:
             assert task.scope_verdict is Verdict.PASS
             assert task.checks
             assert all(result.verdict is Verdict.PASS for result in task.checks if result.required)
-            assert not any(finding.severity in ("error", "critical", "human") for finding in task.findings)
+            assert not any(finding.severity in ("error", "critical") for finding in task.findings)
+            if any(finding.severity == "human" for finding in task.findings):
+                assert any(gate.task == task.id and gate.choice in ("yes", "auto") for gate in state.gates.values())
             if policy.review and not task.overridden:
                 assert task.review is not None
                 assert task.review.approved

@@ -206,6 +206,8 @@ def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
         case ef.CallAgent(role=Role.SYNTHESIST):
             diagnosis = Diagnosis(root_cause="cache", recommended_fix="drop it", test_cases=("a",))
             return [outcome(effect, ok()), ev.CouncilFinished(id=effect.id, task=effect.task, diagnosis=diagnosis)]
+        case ef.CallAgent(role=Role.SCOPE_JUDGE):
+            return [outcome(effect, ok()), ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=True)]
         case ef.CallAgent(role=Role.ANSWERER):
             return [outcome(effect, ok()), ev.GateReplied(gate=effect.gate, id=effect.id, answer="because")]
         case ef.CallAgent():

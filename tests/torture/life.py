@@ -51,7 +51,7 @@ async def live(kind: str, folder: Path, state: Path, acks: Path, seen: Path | No
 
     sprint = demo.prepare(folder, "2026-11-16") if kind == "demo" else small.make(folder)
     project = small.project_of(folder, state)
-    options = Options(trust="all", speed=1e6, attended=kind == "demo", waits=False)
+    options = Options(trust="all", speed=1e6, attended=kind == "demo", waits=kind == "demo")
     fd = os.open(acks, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 
     def acknowledge(envelopes: Sequence[Envelope], _state: State) -> None:
