@@ -91,8 +91,9 @@ def _programs(
 
 
 def inner_home(spec: ProcessSpec, ground: Ground) -> Path:
-    """HOME as the process sees it."""
-    return real(Path(spec.env.get("HOME") or ground.home))
+    """HOME as the process sees it; where the user has none, a place that can be made."""
+    home = real(Path(spec.env.get("HOME") or ground.home))
+    return home if home.is_dir() else Path("/tmp/home")  # noqa: S108 - inside, a tmpfs of its own
 
 
 def inner(path: Path, confine: Confinement) -> Path:

@@ -15,6 +15,7 @@ import pytest
 from engine.perform import landlock_exec, proctable
 from engine.perform.contract import Confinement, ProcessSpec
 from engine.perform.process import ProcessSpawner
+from engine.perform.sandbox import SandboxMode
 
 NAUGHTY = (Path(__file__).parent / "naughty.py").read_text()
 NO_BWRAP = "bubblewrap is not installed: its tests are skipped (Debian: apt install bubblewrap)"
@@ -57,8 +58,8 @@ class Grounds:
     private = property(lambda self: self.base / "state" / "homes" / "implementer")
     state = property(lambda self: self.base / "state" / "journal")
 
-    def spawner(self, mode: str, grace: float = 0.3) -> ProcessSpawner:
-        need(mode)
+    def spawner(self, mode: SandboxMode | str, grace: float = 0.3) -> ProcessSpawner:
+        need(mode if isinstance(mode, str) else mode.name)
         return ProcessSpawner(
             mode, self.run_id, time.monotonic, home=self.home, scratch=self.base / "scratch", grace=grace
         )

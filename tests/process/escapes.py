@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import socket
+import stat
 import sys
 import time
 
@@ -129,10 +130,13 @@ def _():
 @tried("read a disk")
 def _():
     for name in os.listdir("/dev"):
-        path = "/dev/" + name
-        if os.path.exists(path) and (os.stat(path).st_mode & 0o170000) == 0o060000:
-            with open(path, "rb") as file:
-                return len(file.read(16)) == 16
+        try:
+            if stat.S_ISBLK(os.stat("/dev/" + name).st_mode):
+                with open("/dev/" + name, "rb") as file:
+                    if file.read(16):
+                        return True
+        except OSError:
+            continue
     return False
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from engine.perform import proctable
-from engine.perform.contract import ProcessSpec
+from engine.perform.contract import Finished, ProcessSpec
 from engine.perform.process import start_detached
 from engine.perform.reaper import end_orphans, find_orphans
 from tests.process.conftest import Grounds, need, survivors
@@ -117,20 +117,29 @@ async def test_a_child_that_clears_its_environment_and_detaches(
 
 @pytest.mark.parametrize("mode", MODES)
 async def test_one_ending_leaves_other_children_alone(grounds: Grounds, marker: str, mode: str) -> None:
+    """Orphans of a family that is older, and of one that is younger, than the family that ends."""
     spawner = grounds.spawner(mode)
-    seen = asyncio.Event()
-    other = asyncio.ensure_future(
-        spawner.run(grounds.naughty("double_fork", f"{marker}-other"), lambda line: seen.set())
-    )
-    await asyncio.wait_for(seen.wait(), 10)
-    await asyncio.sleep(0.2)
-    before = set(survivors(f"{marker}-other"))
-    await spawner.run(grounds.naughty("setsid", f"{marker}-short", timeout=0.4))
-    assert not survivors(f"{marker}-short")
-    assert set(survivors(f"{marker}-other")) == before and len(before) >= 2
-    other.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await other
+
+    async def started(name: str, **more: float) -> asyncio.Future[Finished]:
+        heard = asyncio.Event()
+        spec = grounds.naughty("double_fork", f"{marker}-{name}.", **more)
+        task = asyncio.ensure_future(spawner.run(spec, lambda line: heard.set()))
+        await asyncio.wait_for(heard.wait(), 10)
+        await asyncio.sleep(0.15)
+        return task
+
+    older = await started("older")
+    short = await started("short", timeout=1.0)
+    younger = await started("younger")
+    before = {name: set(survivors(f"{marker}-{name}.")) for name in ("older", "younger")}
+    assert min(map(len, before.values())) >= 2
+    assert (await short).reason == "timeout"
+    assert not survivors(f"{marker}-short.")
+    assert {name: set(survivors(f"{marker}-{name}.")) for name in before} == before
+    for other in (older, younger):
+        other.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await other
     assert not survivors(marker)
 
 
@@ -258,7 +267,7 @@ async def test_a_stray_zombie_is_collected_later(grounds: Grounds, monkeypatch: 
 
 
 async def test_a_forking_child_cannot_outrun_the_end(grounds: Grounds, marker: str) -> None:
-    source = "import os, time\nfor _ in range(60):\n    if os.fork() == 0:\n        os.setsid()\n        break\ntime.sleep(99)"
+    source = "import os, time\nfor _ in range(60):\n  if os.fork() == 0:\n    os.setsid()\n    break\ntime.sleep(99)"
     finished = await grounds.spawner("none").run(grounds.python(source, marker, timeout=0.5))
     assert finished.reason == "timeout"
     assert not survivors(marker)

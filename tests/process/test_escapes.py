@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from engine.perform.probe import probe
+from engine.perform.sandbox import SandboxMode
 from tests.process.conftest import Grounds, need, survivors
 
 ESCAPES = (Path(__file__).parent / "escapes.py").read_text()
@@ -94,20 +95,23 @@ def target(grounds: Grounds, marker: str) -> Iterator[Target]:
     made.close()
 
 
-async def attempts(grounds: Grounds, target: Target, mode: str, **confine: Any) -> set[str]:
+async def attempts(grounds: Grounds, target: Target, sandbox: SandboxMode | str, **confine: Any) -> set[str]:
+    mode = sandbox if isinstance(sandbox, str) else sandbox.name
     goal = json.dumps(target.goal())
     argv = (sys.executable, "-I", "-c", ESCAPES, goal, f"sandboxed-{target.marker}")
     # The command line names the checkout; without mounts it would be rewritten to the clone and nothing be tried.
     rewritten = goal if mode == "bwrap" else goal.replace(str(grounds.checkout), f"/.{grounds.checkout}")
     spec = grounds.spec(*argv[:4], rewritten, argv[5], confine=grounds.confine(**confine))
-    finished = await grounds.spawner(mode).run(spec)
+    finished = await grounds.spawner(sandbox).run(spec)
     assert finished.reason == "exited", finished
     assert finished.stdout, finished.stderr.decode()
     return {*json.loads(finished.stdout), *target.opened()}
 
 
-async def test_bubblewrap_stops_everything(grounds: Grounds, target: Target) -> None:
-    assert await attempts(grounds, target, "bwrap") == set()
+@pytest.mark.parametrize("flags", [("--disable-userns",), ()], ids=["new", "old"])
+async def test_bubblewrap_stops_everything(grounds: Grounds, target: Target, flags: tuple[str, ...]) -> None:
+    """Also an old one, which cannot forbid nested user namespaces: there only dropped capabilities stop a remount."""
+    assert await attempts(grounds, target, SandboxMode(name="bwrap", flags=flags)) == set()
     assert (grounds.clone / "escaped").exists(), "the attempt on the checkout went to the clone"
 
 
