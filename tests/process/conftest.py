@@ -1,11 +1,13 @@
 """Grounds to run processes on: a checkout, its clone, a user's HOME, a state directory; and who survived."""
 
+import contextlib
 import os
 import shutil
+import signal
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -88,10 +90,10 @@ def grounds(tmp_path: Path) -> Grounds:
 
 
 @pytest.fixture
-def marker() -> str:
-    return f"mark-{uuid.uuid4().hex}"
-
-
-@pytest.fixture
-def gone() -> Callable[[str], list[int]]:
-    return survivors
+def marker() -> Iterator[str]:
+    """Names the processes of one test; a test that fails leaves none of them to the machine."""
+    name = f"mark-{uuid.uuid4().hex}"
+    yield name
+    for pid in survivors(name):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
