@@ -149,7 +149,7 @@ class ScriptedAgent:
         if step is None:
             words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
             return AgentResult(
-                kind=ResultKind.NO_RESULT, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario"
+                kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario"
             )
         stream = _Stream(emit)
         spec = ProcessSpec(

@@ -1,0 +1,31 @@
+"""make bench: every benchmark, side by side with what the design holds. Prints ratios and CPU counts; never fails on a time."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import time
+from pathlib import Path
+
+NAMES = ("bench_engine", "bench_journal", "bench_workspace", "bench_checks", "bench_tui")
+
+
+def main() -> None:
+    results = {}
+    for name in NAMES:
+        try:
+            module = importlib.import_module(f"tests.benchmarks.{name}")
+        except ModuleNotFoundError:
+            continue
+        print(f"── {name}", flush=True)
+        results[name] = module.run()
+        print(json.dumps(results[name], indent=2), flush=True)
+    folder = Path("bench-results")
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{time.strftime('%Y%m%d-%H%M%S')}.json"
+    path.write_text(json.dumps(results, indent=2))
+    print(f"written to {path}")
+
+
+if __name__ == "__main__":
+    main()

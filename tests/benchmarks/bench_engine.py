@@ -1,0 +1,165 @@
+"""The engine's own cost: CPU of one iteration, its growth over many, and how fast commands answer."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from engine.bus import Bus
+from engine.clock import SystemClock
+from engine.core import effects as ef
+from engine.core import events as ev
+from engine.core.model import PhaseSpec, Plan, TaskSpec
+from engine.core.policy import BudgetPolicy, CheckpointPolicy, LimitPolicy, Policy
+from engine.core.state import State
+from engine.journal import Journal
+from engine.project import load_state
+from engine.runner import Runner, RunOptions
+from engine.session import Options, Session
+from tests.core.world import checks, failing, happy
+from tests.engine import small
+
+ROOT = Path(__file__).parents[2]
+
+
+class Instant:
+    """Facts at once: what is left is decide, fold, journal, bus and views."""
+
+    def __init__(self, fails: int) -> None:
+        self.fails = fails
+        self.log: list[int] = []
+        self.state = State()
+
+    async def perform(self, effect: ef.AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
+        self.state = state
+        self.log.append(1)
+        if isinstance(effect, ef.RunChecks) and effect.task and effect.iteration % 10 < self.fails:
+            return [checks(effect, failing(f"test_{effect.iteration}"))]
+        return happy(self, effect)  # type: ignore[arg-type]
+
+
+def cpu() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+async def growth(folder: Path, iterations: int) -> dict[str, Any]:
+    """Iterations with instant performers and a durable journal: CPU and memory, first against last."""
+    tasks = tuple(TaskSpec(id=f"1.{number}", title=f"Task {number}", complexity=14) for number in range(iterations // 2))
+    plan = Plan(title="many", phases=(PhaseSpec(id="1", title="one", tasks=tasks),))
+    policy = Policy(
+        max_iterations=10,
+        limits=LimitPolicy(calls_per_hour=0),
+        budget=BudgetPolicy(session_usd=1e9, day_usd=1e9),
+        checkpoints=CheckpointPolicy(on_task_complete=False, on_phase_change=False, baselines=()),
+    )
+    clock = SystemClock()
+    marks: list[tuple[int, float, float, int]] = []
+
+    def watch(envelopes: Sequence[ev.Envelope], state: State) -> None:
+        if any(isinstance(one.event, ev.Decided) for one in envelopes):
+            marks.append((state.iterations, cpu(), time.monotonic(), resident()))
+
+    with Journal.open(folder / "devteam.db", clock=clock.now, backup_dir=folder / "b") as journal:
+        runner = Runner(
+            journal=journal, stream="s", state=State(), performer=Instant(1), clock=clock, bus=Bus(), observers=(watch,)
+        )
+        runner.append(ev.SprintCreated(sprint="s", plan=plan, branch="b", topic="t"))
+        await runner.run(RunOptions(run="r", pid=1, policy=policy, attended=False))
+    tenth = max(1, len(marks) // 10)
+    first = (marks[tenth][1] - marks[0][1]) / tenth
+    last = (marks[-1][1] - marks[-1 - tenth][1]) / tenth
+    return {
+        "iterations": marks[-1][0],
+        "cpu_ms_first_tenth": round(first * 1000, 3),
+        "cpu_ms_last_tenth": round(last * 1000, 3),
+        "ratio_last_to_first": round(last / first, 2),
+        "rss_mb_growth_after_first_tenth": round((marks[-1][3] - marks[tenth][3]) / 1e6, 1),
+    }
+
+
+def resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+async def real_iteration(folder: Path, iterations: int) -> dict[str, Any]:
+    """Iterations with the scripted agent, a no-op check, real git and sandbox: CPU of our own process beside its children's."""
+    plan = "# many\n\n## Phase 1: one\n\n" + "".join(f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      complexity: 1\n" for n in range(iterations))
+    scenario = "".join(
+        f'[[call]]\ntask = "1.{n}"\nedit = [{{ path = "f{n}.txt", content = "x" }}]\n' for n in range(iterations)
+    ) + '[[call]]\nrole = "reviewer"\n[call.structured]\napproved = true\ncriteria = []\n'
+    config = small.CONFIG.replace('command = "! grep -rq bad --include=*.txt ."', 'command = ["true"]')
+    sprint = small.make(folder / "repo", plan=plan, scenario=scenario, config=config)
+    project = small.project_of(folder / "repo", folder / "state")
+    started, first_call = time.monotonic(), 0.0
+
+    def watch(envelopes: Sequence[ev.Envelope], _state: State) -> None:
+        nonlocal first_call
+        for one in envelopes:
+            if not first_call and isinstance(one.event, ev.EffectStarted) and isinstance(one.event.effect, ef.CallAgent):
+                first_call = time.monotonic() - started
+
+    async with Session.open(project, sprint, SystemClock(), Options(trust="all", attended=False, speed=1e9)) as session:
+        session.watch(watch)
+        own, children, wall = cpu(), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        state = await session.run()
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    count = max(1, state.iterations)
+    return {
+        "iterations": count,
+        "outcome": state.outcome,
+        "own_cpu_ms_per_iteration": round((cpu() - own) * 1000 / count, 1),
+        "children_cpu_ms_per_iteration": round(
+            (after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime) * 1000 / count, 1
+        ),
+        "wall_ms_per_iteration": round((time.monotonic() - wall) * 1000 / count, 1),
+        "start_to_first_agent_call_s": round(first_call, 3),
+    }
+
+
+def command_line(folder: Path) -> dict[str, Any]:
+    """Best of five of --help and status, as a new process."""
+    small.make(folder / "repo")
+    env = {**os.environ, "XDG_STATE_HOME": str(folder / "state"), "PYTHONPATH": str(ROOT)}
+
+    def best(*arguments: str) -> float:
+        times = []
+        for _ in range(5):
+            begun = time.monotonic()
+            subprocess.run(
+                [sys.executable, "-m", "tui.cli.main", *arguments], cwd=folder / "repo", env=env, capture_output=True, check=True
+            )
+            times.append(time.monotonic() - begun)
+        return round(min(times) * 1000, 1)
+
+    bare = []
+    for _ in range(5):
+        begun = time.monotonic()
+        subprocess.run([sys.executable, "-c", "pass"], check=True)
+        bare.append(time.monotonic() - begun)
+    return {"python_ms": round(min(bare) * 1000, 1), "help_ms": best("--help"), "status_ms": best("status")}
+
+
+def run(iterations: int = 10_000, real: int = 20) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        for part in ("growth", "real", "cli"):
+            (folder / part).mkdir()
+        return {
+            "growth": asyncio.run(growth(folder / "growth", iterations)),
+            "real": asyncio.run(real_iteration(folder / "real", real)),
+            "command_line": command_line(folder / "cli"),
+        }
+
+
+if __name__ == "__main__":
+    print(json.dumps(run(*(int(argument) for argument in sys.argv[1:])), indent=2))
