@@ -92,7 +92,16 @@ def nested(tree: Path, command: str) -> None:
 
 
 def submodule(tree: Path, command: str) -> None:
-    nested(tree, command)
+    """git looks into a submodule, with the submodule's own filters, when its HEAD is the recorded commit."""
+    nested(tree, "false")
+    git(tree / "inner", "config", "core.fsmonitor", "false")
+    git(tree / "inner", "config", "filter.evil.clean", command)
+    write(tree / "inner" / ".git" / "info" / "attributes", "* filter=evil\n")
+    write(tree / "inner" / "file", "TEXT\n")  # the same size: only its content can tell
+    recorded = git(tree, "ls-files", "--stage", "inner").split()
+    if recorded and recorded[0] == "160000":
+        write(tree / "inner" / ".git" / "HEAD", recorded[1] + "\n")
+        return
     head = git(tree / "inner", "rev-parse", "HEAD").strip()
     git(tree, "update-index", "--add", "--cacheinfo", f"160000,{head},inner")
 
@@ -164,7 +173,7 @@ PAYLOADS = (
             run("commit", "--allow-empty", "-m", "x")),
     Payload("embedded-bare", embedded_bare, below("embedded", "status")),
     Payload("nested-repository", nested, below("inner", "status")),
-    Payload("submodule-fsmonitor", submodule, run("status")),
+    Payload("submodule-filter", submodule, run("status")),
     Payload(
         "environment", lambda tree, command: None, in_environment,
         lambda command: {"GIT_EXTERNAL_DIFF": command, "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "core.fsmonitor",

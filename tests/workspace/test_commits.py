@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.perform.workspace.facts import Committed, Conflict, Moved, WorkspaceError
+from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.workspace import Workspace
 from tests.workspace.repos import git, write
 
@@ -74,6 +75,23 @@ def test_lanes_that_commit_at_once_each_get_one_answer(work: Workspace, repo: Pa
         thread.join()
     assert all(isinstance(answer, Committed) for answer in answers.values())
     assert git(repo, "rev-list", "--count", "main..devteam/001-test").strip() == "3"
+
+
+def test_somebody_else_moving_the_branch_at_the_last_moment_is_seen(
+    work: Workspace, repo: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, base = change(work, 0, "one.py")
+    two, _ = change(work, 1, "two.py", base=base)
+    original = Repository.take
+
+    def slow(self: Repository, *arguments: object) -> None:
+        original(self, *arguments)  # type: ignore[arg-type]
+        monkeypatch.setattr(Repository, "take", original)
+        work.commit("1", one, base, "impl(t): 1", "", "e1", 2.0)  # between looking at the branch and moving it
+
+    monkeypatch.setattr(Repository, "take", slow)
+    assert isinstance(work.commit("2", two, base, "impl(t): 2", "", "e2", 3.0), Moved)
+    assert git(repo, "log", "--format=%s", "main..devteam/001-test").strip() == "impl(t): 1"
 
 
 def test_a_message_from_an_agent_is_cleaned(work: Workspace, repo: Path) -> None:

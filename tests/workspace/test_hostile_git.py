@@ -53,9 +53,10 @@ def test_nothing_an_agent_plants_is_run(
 ) -> None:
     repo = make_repo(tmp_path / "repo")
     commands = {payload.name: script(tmp_path, tmp_path / f"marker-{payload.name}") for payload in payloads}
-    if "submodule-fsmonitor" in commands:  # the engine's own index must have the submodule, or it never looks
+    if "submodule-filter" in commands:  # the engine's own index must have the submodule, or it never looks
         git(repo, "update-index", "--add", "--cacheinfo", f"160000,{git(repo, 'rev-parse', 'HEAD').strip()},inner")
         git(repo, "commit", "-qm", "submodule")
+        (repo / "inner").mkdir()
     work = open_workspace(repo)
     work.start_sprint(1.0)
     work.prepare(0)
@@ -70,7 +71,7 @@ def test_nothing_an_agent_plants_is_run(
                 with calm(lane):
                     payload.plant(lane, commands[payload.name])
             shutil.copytree(
-                lane, planted, symlinks=True, ignore=lambda folder, _: ["objects"] if folder.endswith("0/.git") else []
+                lane, planted, symlinks=True, ignore=lambda folder, _: ["objects"] if folder == str(lane / ".git") else []
             )
         for file, text in (("src/app.py", "x = 2\n"), ("src/new.py", "z = 1\n"), ("outside.txt", "o\n")):
             write(lane / file, text)
@@ -106,7 +107,7 @@ def calm(lane: Path) -> Iterator[None]:
 def test_nothing_in_the_users_repository_is_run(
     payloads: tuple[Payload, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    skipped = ("submodule-fsmonitor", "nested-repository")  # from the agent's side above; here the user staged it
+    skipped = ("submodule-filter", "nested-repository")  # from the agent's side above; here the user staged it
     repo = make_repo(tmp_path / "repo")
     env: dict[str, str] = {}
     for payload in payloads:
