@@ -94,11 +94,15 @@ class Runner:
         self._take_up(options)
         try:
             while self.state.running:
-                self._obey()
+                landed = self._landed()
+                if self._inbox:
+                    self.append(*landed)
+                    landed = []
+                    self._obey()
                 self._end_what_is_unwanted()
-                if self._decide():
-                    continue
-                await self._something_happens()
+                if not self._step(landed):
+                    await self._woken.wait()
+                    self._woken.clear()
         finally:
             await self._end_all()
         self._save_snapshot()
@@ -154,21 +158,32 @@ class Runner:
         )
         self.append(*lost, started)
 
-    def _decide(self) -> bool:
-        """Record what is decided, start what is to be done; False when there is nothing but to wait."""
-        decisions = decide(self.state)
-        if decisions.events:
-            self.append(*decisions.events)
-            return True
-        if not decisions.effects:
-            return False
-        self.append(*(ev.EffectStarted(effect=effect) for effect in decisions.effects))
-        for effect in decisions.effects:
-            if isinstance(effect, Finish):
-                self.append(ev.RunEnded(run=self.state.run, outcome=effect.outcome, reason=effect.reason))
-                return True
-            self._start(effect)
-        return True
+    def _step(self, landed: Sequence[ev.AnyEvent]) -> bool:
+        """Record what landed, what is decided on it and what is to be done, in one transaction; then start that.
+
+        False when there is nothing but to wait.
+        """
+        events = list(landed)
+        thought = self._imagined(self.state, events)
+        while (decisions := decide(thought)).events:
+            events += decisions.events
+            thought = self._imagined(thought, decisions.events)
+        events += [ev.EffectStarted(effect=effect) for effect in decisions.effects]
+        over = next((effect for effect in decisions.effects if isinstance(effect, Finish)), None)
+        if over is not None:
+            events.append(ev.RunEnded(run=self.state.run, outcome=over.outcome, reason=over.reason))
+        self.append(*events)
+        if over is None:
+            for effect in decisions.effects:
+                self._start(effect)
+        return bool(events)
+
+    def _imagined(self, state: State, events: Sequence[ev.AnyEvent]) -> State:
+        """The state as it will be once these events are recorded."""
+        now = self._clock.now()
+        for event in events:
+            state = apply(state, ev.Envelope(seq=state.seq + 1, stream=self._stream, at=now, event=event))
+        return state
 
     def _start(self, effect: AnyEffect) -> None:
         task = asyncio.create_task(self._perform(effect), name=effect.id)
@@ -203,16 +218,14 @@ class Runner:
         await self._clock.sleep_until(effect.until)
         return [ev.WaitEnded(id=effect.id)]
 
-    async def _something_happens(self) -> None:
-        """Wait for an effect to land or a command to come; append what landed, in one transaction."""
-        await self._woken.wait()
-        self._woken.clear()
+    def _landed(self) -> list[ev.AnyEvent]:
+        """The facts of the effects that have come to their end."""
         landed: list[ev.AnyEvent] = []
         for name, task in list(self._tasks.items()):
             if task.done():
                 del self._tasks[name]
                 landed += self._facts_of(name, task)
-        self.append(*landed)
+        return landed
 
     def _facts_of(self, name: str, task: asyncio.Task[list[ev.AnyEvent]]) -> list[ev.AnyEvent]:
         if task.cancelled():

@@ -49,12 +49,13 @@ def decide(state: State) -> Decisions:
         return _only(() if state.working() else (closing.finish(state, "limit", reason),))
     turn = Turn(state)
     _remarks(turn)
-    if not state.paused and _opened(turn):
-        _drop_doomed(turn)
-        _take_tasks(turn)
-        for task in state.tasks.values():
-            if task.status is Status.RUNNING:
-                _advance(turn, task)
+    running = [task for task in state.tasks.values() if task.status is Status.RUNNING]
+    if not state.paused and _opened(turn, bool(running)):
+        if len(running) < max(1, state.policy.lanes):
+            _drop_doomed(turn)
+            _take_tasks(turn)
+        for task in running:
+            _advance(turn, task)
         _keep_house(turn)
     if turn.events:
         return Decisions(events=tuple(turn.events))
@@ -66,10 +67,10 @@ def decide(state: State) -> Decisions:
 # ── A ──────────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _opened(turn: Turn) -> bool:
+def _opened(turn: Turn, under_way: bool) -> bool:
     """The sprint's own workspace and the baseline of its checks come before the first task."""
     state = turn.state
-    if all(task.ended for task in state.tasks.values()):
+    if not under_way and all(task.ended for task in state.tasks.values()):
         return True
     if state.sprint_error:
         turn.finish("failed", state.sprint_error)

@@ -31,7 +31,7 @@ def doomed(state: State) -> list[tuple[TaskState, str]]:
     """Pending tasks whose dependency ended without being complete, and why."""
     found = []
     for task in state.tasks.values():
-        if task.status is not Status.PENDING:
+        if task.status is not Status.PENDING or not task.spec.depends_on:
             continue
         for name in task.spec.depends_on:
             other = state.tasks.get(name)

@@ -39,6 +39,9 @@ class Life:
         self.seen = self.state / "seen"
         if self.kind == "demo":
             demo.prepare(self.folder, "2026-11-16")
+            # Each death in a call is charged as reserved: a hundred deaths must not end in an empty purse.
+            config = self.folder / ".devteam" / "config.toml"
+            config.write_text(config.read_text() + "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n")
         else:
             small.make(self.folder)
 
