@@ -1,0 +1,36 @@
+"""Hot reload: an edited theme file is applied at once; a bad one keeps the old theme and names the key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from tui.theme import load_all
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+
+
+async def watch_themes(app: DevteamApp, folder: Path) -> None:
+    """For ever. A folder that is not there yet is watched through its parent."""
+    from watchfiles import awatch
+
+    target = folder if folder.is_dir() else folder.parent
+    if not target.is_dir():
+        return
+    async for changes in awatch(target.resolve(), debounce=100, step=20, recursive=True):
+        if any(path.endswith(".toml") for _, path in changes):
+            reload(app, folder)
+
+
+def reload(app: DevteamApp, folder: Path) -> None:
+    themes, problems = load_all(folder)
+    for name, theme in themes.items():
+        app.themes[name] = theme
+        app.register_theme(theme)
+    if app.theme in themes:
+        app.mutate_reactive(App.theme)
+    app.report_themes(problems)
+    app.redraw()
