@@ -11,8 +11,8 @@ from engine.link.contract import GetEvents, GetFile, Link
 from engine.link.replay import ReplayLink
 from tui.opener import command_for, run_in_foreground
 from tui.options import Leave
-from tui.panels.gate_text import MEANING
 from tui.paint import outside
+from tui.panels.gate_text import MEANING
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import Choice, ConfirmScreen
 from tui.widgets.canvas import harmless
@@ -84,7 +84,7 @@ def go(app: DevteamApp, name: str) -> None:
     """Open a page; one that is open already is left, so that its key also closes it."""
     from tui.screens.page import Page
 
-    if isinstance(app.screen, Page) and app.screen.NAME == name:
+    if isinstance(app.screen, Page) and name == app.screen.NAME:
         app.screen.do_back()
         return
     page = _page(name)
@@ -197,8 +197,8 @@ def confirm_land(app: DevteamApp) -> None:
             app.steering.land()
 
     words = (
-        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and only if your "
-        "files are still what they were when the sprint began; otherwise nothing is touched.",
+        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and "
+        "only if your files are still what they were when the sprint began; otherwise nothing is touched.",
     )
     app.push_screen(ConfirmScreen("LAND", words, (Choice(key="L", label="land it", value="land"),)), chosen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
@@ -37,7 +37,7 @@ class DevteamApp(App[Leave]):
     TITLE = "devteam"
     COMMANDS = {Commands}
     COMMAND_PALETTE_BINDING = "ctrl+backslash"
-    BINDINGS: list[BindingType] = [*key_registry.bindings()]
+    BINDINGS: ClassVar[list[BindingType]] = [*key_registry.bindings()]
     HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (180, "-huge")]
     VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-short"), (32, "-tall")]
     PAUSE_GC_ON_SCROLL = True
@@ -49,7 +49,9 @@ class DevteamApp(App[Leave]):
         super().__init__()
         self.glyphs = ASCII if self.options.ascii else UNICODE
         self.keys = key_registry.key_map(self.options.keys)
-        self.set_keymap({name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys})
+        self.set_keymap(
+            {name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys}
+        )
         self.feed = Feed(link, glyphs=self.glyphs)
         self.gates = GateQueue(self.options.clock)
         self.steering = Steering(self)
@@ -128,7 +130,7 @@ class DevteamApp(App[Leave]):
         self._greet()
         for screen in reversed(self.screen_stack):
             show: Callable[[View], None] | None = getattr(screen, "show", None)
-            if show is not None and screen.is_attached:
+            if show is not None and screen.is_mounted:
                 show(self.view)
             if not screen.is_modal:
                 break

@@ -42,7 +42,11 @@ class Attention:
         """Whether to ring: a new gate, a lost engine or an ended run."""
         lost = view.link.status == "lost"
         ended = view.state.outcome if not view.state.running else ""
-        ring = bool(new_gates) or (lost and not self._lost) or bool(ended and self._outcome is not None and ended != self._outcome)
+        ring = (
+            bool(new_gates)
+            or (lost and not self._lost)
+            or bool(ended and self._outcome is not None and ended != self._outcome)
+        )
         self._lost, self._outcome = lost, ended
         return ring and self._bell
 

@@ -79,7 +79,12 @@ def parse(text: str) -> list[FileDiff]:
 
 
 def _noted(line: str, note: str) -> str:
-    for start, word in (("new file", "new file"), ("deleted file", "deleted"), ("Binary files", "binary"), ("old mode", "mode changed")):
+    for start, word in (
+        ("new file", "new file"),
+        ("deleted file", "deleted"),
+        ("Binary files", "binary"),
+        ("old mode", "mode changed"),
+    ):
         if line.startswith(start):
             return word
     return note
@@ -121,8 +126,8 @@ def coloured(path: str, texts: tuple[str, ...]) -> tuple[tuple[Span, ...], ...]:
     plain = tuple(((text, ""),) for text in texts)
     if len(texts) > COLOURED:
         return plain
-    from pygments.lexers import get_lexer_for_filename
-    from pygments.util import ClassNotFound
+    from pygments.lexers import get_lexer_for_filename  # type: ignore[import-untyped]
+    from pygments.util import ClassNotFound  # type: ignore[import-untyped]
 
     try:
         lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)

@@ -29,10 +29,11 @@ FRAME_ITEMS = 4000
 """Items folded in one frame: more would hold the keys back, the rest waits for the next frame."""
 YIELD_EVERY = 250
 """Items taken before other tasks of the loop get their turn: a flood must not starve the screen."""
+MOST_WAITING = 20 * FRAME_ITEMS
+"""Items that may wait for a frame before the link is held back: memory stays flat however fast an agent talks."""
 KEPT_EVENTS = 5000
 RETRIES = (0.5, 1.0, 2.0, 5.0)
 """Pauses between two attempts to reach a lost engine."""
-
 
 
 class Feed:
@@ -55,7 +56,7 @@ class Feed:
         self.taken = 0
         """Items folded so far."""
         self._pending: deque[Item] = deque()
-        self._ready = False
+        self._room = asyncio.Event()
 
     # ── the worker ──
 
@@ -70,10 +71,14 @@ class Feed:
             except asyncio.CancelledError:
                 raise
             except Exception as error:  # noqa: BLE001 the named boundary: whatever a link does, the screen stays
-                self._say(LinkStatus(status="lost", detail=f"the engine cannot be reached: {error}", hint="trying again"))
+                self._say(
+                    LinkStatus(status="lost", detail=f"the engine cannot be reached: {error}", hint="trying again")
+                )
             else:
                 if self.status.status not in ("lost", "read_only"):
-                    self._say(LinkStatus(status="ended", detail="the engine has ended", hint="devteam run takes it up again"))
+                    self._say(
+                        LinkStatus(status="ended", detail="the engine has ended", hint="devteam run takes it up again")
+                    )
                 return
             await asyncio.sleep(RETRIES[min(tries, len(RETRIES) - 1)])
             tries += 1
@@ -84,7 +89,6 @@ class Feed:
         self.state = state
         self.streams = {}
         self.checks = MappingProxyType({})
-        self._ready = True
         if self.status.status != "connected":
             self._say(LinkStatus(status="connected"))
         for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
@@ -100,8 +104,9 @@ class Feed:
             if since >= YIELD_EVERY:
                 since = 0
                 await asyncio.sleep(0)
-                while len(self._pending) > 20 * FRAME_ITEMS:
-                    await asyncio.sleep(0.02)
+                if len(self._pending) > MOST_WAITING:
+                    self._room.clear()
+                    await self._room.wait()
 
     def _say(self, status: LinkStatus) -> None:
         self._pending.append(status)
@@ -119,6 +124,8 @@ class Feed:
             return False
         for _ in range(min(limit, len(pending))):
             self.take(pending.popleft())
+        if len(pending) <= MOST_WAITING:
+            self._room.set()
         return True
 
     def take(self, item: Item) -> None:
@@ -140,14 +147,21 @@ class Feed:
         match envelope.event:
             case EffectStarted(effect=effect):
                 self.started = MappingProxyType(
-                    {**{key: at for key, at in self.started.items() if key in self.state.inflight}, effect.id: envelope.at}
+                    {
+                        **{key: at for key, at in self.started.items() if key in self.state.inflight},
+                        effect.id: envelope.at,
+                    }
                 )
             case ChecksFinished(task=task) | IterationStarted(task=task):
                 self.checks = MappingProxyType({key: value for key, value in self.checks.items() if key != task})
             case PlanChanged(summary=summary):
-                self.notices.append(("information", f"plan.md was edited and is taken up now: {summary or 'tasks changed'}"))
+                self.notices.append(
+                    ("information", f"plan.md was edited and is taken up now: {summary or 'tasks changed'}")
+                )
             case PolicyChanged(summary=summary):
-                self.notices.append(("information", f"the config was edited and holds now: {summary or 'settings changed'}"))
+                self.notices.append(
+                    ("information", f"the config was edited and holds now: {summary or 'settings changed'}")
+                )
             case Noted(text=text, level=level, hint=hint) if level != "info":
                 severity = "error" if level == "error" else "warning"
                 self.notices.append((severity, f"{text} — {hint}" if hint else text))

@@ -6,7 +6,7 @@ from engine.core.model import Decision, Health, Struct, Verdict
 from engine.core.state import Status
 
 
-class Glyphs(Struct):
+class Glyphs(Struct, frozen=True, kw_only=True):
     """One set of signs; every sign is one cell wide, also in tmux and over ssh."""
 
     ascii: bool = False
@@ -85,9 +85,8 @@ ASCII = Glyphs(
     knob="O",
 )
 
-_TO_ASCII = str.maketrans(
-    {"·": "-", "—": "-", "–": "-", "−": "-", "…": "...", "→": "->", "│": "|", "─": "-", "═": "=", "×": "x", "±": "~", "↑": "^"}
-)
+_TO_ASCII = str.maketrans("·—–−…→│─═×±↑⏎", "----~>|-=x~^/")
+"""One cell for one cell, so that nothing moves."""
 
 
 def plain_ascii(text: str) -> str:

@@ -52,7 +52,9 @@ ACTIONS: tuple[Action, ...] = (
     _action("palette", "ctrl+p", "commands", "Search everything that can be done", "App", 1),
     _action("back", "escape", "back", "Leave this screen", "Go to", 2, "page"),
     _action("next_pane", "tab", "pane", "Go to the next pane", "Pane", 2, "dashboard", "replay"),
-    _action("follow", "f", "follow", "Follow the running task and the end of its output", "Pane", 3, "dashboard", "replay"),
+    _action(
+        "follow", "f", "follow", "Follow the running task and the end of its output", "Pane", 3, "dashboard", "replay"
+    ),
     _action("iterations", "i", "iterations", "Every iteration with its full report", "Go to", 4),
     _action("evidence", "e", "evidence", "What each check measured, test by test", "Go to", 5),
     _action("diff", "d", "diff", "What the task has changed", "Go to", 6),
@@ -109,7 +111,9 @@ GATE_CHOICES = {
 
 def bindings() -> list[Binding]:
     """One binding an action, known by its name so that a key map can move it."""
-    return [Binding(action.keys, f"act('{action.name}')", action.label, show=False, id=action.name) for action in ACTIONS]
+    return [
+        Binding(action.keys, f"act('{action.name}')", action.label, show=False, id=action.name) for action in ACTIONS
+    ]
 
 
 class KeyMap(Struct, frozen=True, kw_only=True):
@@ -177,6 +181,8 @@ def _clash(keys: Mapping[str, str], name: str) -> str:
 
 def footer_actions(page: str) -> list[Action]:
     """What the footer of a page shows, in order; the width decides how many."""
+    if page == "welcome":
+        return [BY_NAME[name] for name in ("palette", "sprints", "settings", "help", "quit")]
     kind = "dashboard" if page in ("dashboard", "replay") else "page"
     fitting = [
         action

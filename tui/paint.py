@@ -24,9 +24,10 @@ LONGEST = 4000
 
 def outside(text: str, limit: int = LONGEST) -> str:
     """Text that devteam did not write: cut, then cleaned to one harmless line."""
-    if len(text) > limit:
-        return clean_line(text[:limit]) + f" … ({len(text):,} characters)"
-    return clean_line(text)
+    if len(text) <= limit:
+        return clean_line(text)
+    count = f" ({len(text):,} characters)" if limit == LONGEST else ""
+    return f"{clean_line(text[:limit])}…{count}"
 
 
 def width_of(line: Iterable[Span]) -> int:

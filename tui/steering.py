@@ -98,7 +98,9 @@ class Steering:
             self._later(cmd.Pause(id=self._id(), by=by), "paused: running calls end, no new one starts")
 
     def stop(self, now: bool) -> None:
-        self._later(cmd.Stop(id=self._id(), by=self.app.options.by, now=now), "the run stops; devteam run takes it up again")
+        self._later(
+            cmd.Stop(id=self._id(), by=self.app.options.by, now=now), "the run stops; devteam run takes it up again"
+        )
 
     def cancel(self) -> None:
         self._later(cmd.Cancel(id=self._id(), by=self.app.options.by), "the sprint is cancelled; its commits are kept")
@@ -119,7 +121,9 @@ class Steering:
                 ack = await hook()
             except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
                 ack = Ack(ok=False, detail=f"landing failed: {error}")
-            self.app.tell(outside(ack.detail) or ("landed" if ack.ok else "not landed"), "information" if ack.ok else "warning")
+            self.app.tell(
+                outside(ack.detail) or ("landed" if ack.ok else "not landed"), "information" if ack.ok else "warning"
+            )
         elif made is not None:
             await self.send(made(id=self._id(), by=self.app.options.by), "landing is on its way")
         else:
@@ -128,10 +132,15 @@ class Steering:
     # ── the task ──
 
     def steer(self, task: str, text: str) -> None:
-        self._later(cmd.Steer(id=self._id(), by=self.app.options.by, task=task, text=text), f"T{task}: your note goes to the next attempt")
+        self._later(
+            cmd.Steer(id=self._id(), by=self.app.options.by, task=task, text=text),
+            f"T{task}: your note goes to the next attempt",
+        )
 
     def skip(self, task: str) -> None:
-        self._later(cmd.Skip(id=self._id(), by=self.app.options.by, task=task), f"T{task} is skipped when its step ends")
+        self._later(
+            cmd.Skip(id=self._id(), by=self.app.options.by, task=task), f"T{task} is skipped when its step ends"
+        )
 
     def retry(self, task: str, text: str) -> None:
         self._later(cmd.Retry(id=self._id(), by=self.app.options.by, task=task, text=text), f"T{task} is opened again")

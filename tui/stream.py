@@ -13,7 +13,6 @@ MOST = 2000
 """Lines taken from one message; a message of a million lines is its beginning and a count."""
 
 
-
 class Stream:
     """The output of one task. `first` counts the rows already dropped, so that a reader's place stays true."""
 
@@ -79,7 +78,9 @@ def _tool_call(output: AgentOutput, glyphs: Glyphs) -> list[Row]:
 
 def _folded(text: str, style: str, first: str, indent: str, shown: int, glyphs: Glyphs) -> list[Row]:
     lines = _lines(text)
-    rows = [Row(style, (first if number == 0 else indent) + line, int(number >= shown)) for number, line in enumerate(lines)]
+    rows = [
+        Row(style, (first if number == 0 else indent) + line, int(number >= shown)) for number, line in enumerate(lines)
+    ]
     hidden = len(lines) - shown
     if hidden > 0:
         words = f"{hidden:,} more line{'s' if hidden > 1 else ''}"

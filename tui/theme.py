@@ -1,4 +1,4 @@
-"""Themes: TOML files become Textual themes, or a problem that names the file and the key. Nothing half-read is shown."""
+"""Themes: TOML files become Textual themes, or a problem that names the file and the key. Nothing half-read shows."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ VARIABLES = TEXT_TOKENS + SYNTAX_TOKENS + GROUNDS + DECORATION
 PACKAGED = Path(__file__).resolve().parent.parent / "themes"
 
 
-class ThemeProblem(Struct):
+class ThemeProblem(Struct, frozen=True, kw_only=True):
     """Why a theme file is not used."""
 
     file: str
@@ -75,7 +75,9 @@ def load_theme(path: Path) -> Theme | ThemeProblem:
         return ThemeProblem(file=name, key="", reason=f"cannot be read: {error}")
     for key in raw:
         if key not in ("name", "dark", "colors", "variables", "description"):
-            return ThemeProblem(file=name, key=key, reason="unknown key; use name, dark, description, [colors], [variables]")
+            return ThemeProblem(
+                file=name, key=key, reason="unknown key; use name, dark, description, [colors], [variables]"
+            )
     title, dark = raw.get("name"), raw.get("dark", True)
     if not isinstance(title, str) or not title or not title.replace("-", "").isalnum():
         return ThemeProblem(file=name, key="name", reason="a name of letters, digits and dashes is needed")
@@ -99,7 +101,9 @@ def load_theme(path: Path) -> Theme | ThemeProblem:
     if faint is not None:
         token, ground, ratio = faint
         return ThemeProblem(
-            file=name, key=token, reason=f"contrast {ratio:.1f}:1 on {ground} is under {MINIMUM}:1; text would be hard to read"
+            file=name,
+            key=token,
+            reason=f"contrast {ratio:.1f}:1 on {ground} is under {MINIMUM}:1; text would be hard to read",
         )
     return Theme(
         name=title,

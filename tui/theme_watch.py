@@ -17,12 +17,17 @@ async def watch_themes(app: DevteamApp, folder: Path) -> None:
     """For ever. A folder that is not there yet is watched through its parent."""
     from watchfiles import awatch
 
-    target = folder if folder.is_dir() else folder.parent
-    if not target.is_dir():
+    target = _watched(folder)
+    if target is None:
         return
-    async for changes in awatch(target.resolve(), debounce=100, step=20, recursive=True):
+    async for changes in awatch(target, debounce=100, step=20, recursive=True):
         if any(path.endswith(".toml") for _, path in changes):
             reload(app, folder)
+
+
+def _watched(folder: Path) -> Path | None:
+    target = folder if folder.is_dir() else folder.parent
+    return target.resolve() if target.is_dir() else None
 
 
 def reload(app: DevteamApp, folder: Path) -> None:

@@ -6,7 +6,7 @@ answer to a query. Commands, queries, acknowledgements and snapshots have a form
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
@@ -17,12 +17,14 @@ from engine.core.model import Struct
 from engine.core.state import State
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
 
+T = TypeVar("T")
+
 
 class CodecError(ValueError):
     """A line that is no message of a link; says what is wrong with it."""
 
 
-class Recorded(Struct):
+class Recorded(Struct, frozen=True, kw_only=True):
     """A query with the answer it had when the recording was made."""
 
     query: AnyQuery
@@ -118,7 +120,7 @@ def decode_state(line: bytes) -> State:
     return _checked(_state, line, "snapshot")
 
 
-def _checked(decoder: msgspec.json.Decoder[Any], line: bytes, what: str) -> Any:
+def _checked(decoder: msgspec.json.Decoder[T], line: bytes, what: str) -> T:
     try:
         return decoder.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:

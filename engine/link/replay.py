@@ -199,7 +199,9 @@ class ReplayLink:
     # ── files ──
 
     @classmethod
-    def from_lines(cls, lines: Iterable[bytes], *, name: str = "", speed: float = 0.0, at_end: bool = True) -> ReplayLink:
+    def from_lines(
+        cls, lines: Iterable[bytes], *, name: str = "", speed: float = 0.0, at_end: bool = True
+    ) -> ReplayLink:
         """A recording from its lines; blank ones are passed over. A last line cut short by a crash is left out."""
         items: list[Envelope | AnyActivity | Recorded] = []
         broken: tuple[int, CodecError] | None = None
@@ -207,7 +209,9 @@ class ReplayLink:
             if not line.strip():
                 continue
             if broken is not None:
-                raise ReplayError(f"{name or 'recording'}, line {broken[0]}: {broken[1]}; remove the line and try again")
+                raise ReplayError(
+                    f"{name or 'recording'}, line {broken[0]}: {broken[1]}; remove the line and try again"
+                )
             try:
                 item = decode_item(line)
             except CodecError as error:
@@ -217,7 +221,9 @@ class ReplayLink:
                 items.append(item)
         if not items:
             why = f": {broken[1]}" if broken else ""
-            raise ReplayError(f"{name or 'recording'} holds no event{why}; record one with: devteam run --json > run.jsonl")
+            raise ReplayError(
+                f"{name or 'recording'} holds no event{why}; record one with: devteam run --json > run.jsonl"
+            )
         return cls(items, name=name, speed=speed, at_end=at_end)
 
     @classmethod

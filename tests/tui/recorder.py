@@ -85,13 +85,17 @@ class Recorder:
         return number
 
     def prepare(self, task: str) -> None:
-        prepare = ef.PrepareWorkspace(id=self.effect(), task=task, lane=self.lanes[task], iteration=self.iterations[task])
+        prepare = ef.PrepareWorkspace(
+            id=self.effect(), task=task, lane=self.lanes[task], iteration=self.iterations[task]
+        )
         self.fact(ev.EffectStarted(effect=prepare))
         tree = self.trees.get(task) or self.tree(task)
         base = "base".ljust(40, "0")
         self.fact(ev.WorkspaceReady(id=prepare.id, task=task, lane=self.lanes[task], tree=tree, base=base), 0.4)
 
-    def begin_call(self, task: str, role: Role, *, rung: int | None = None, seat: str = "", gate: str = "") -> ef.CallAgent:
+    def begin_call(
+        self, task: str, role: Role, *, rung: int | None = None, seat: str = "", gate: str = ""
+    ) -> ef.CallAgent:
         step = self.policy.ladder.rungs[self.rungs.get(task, 0) if rung is None else rung]
         call = ef.CallAgent(
             id=self.effect(),
@@ -109,11 +113,28 @@ class Recorder:
         self.fact(ev.EffectStarted(effect=call))
         return call
 
-    def say(self, call: ef.CallAgent, kind: OutputKind, text: str = "", *, tool: str = "", path: str = "", after: float = 1.5) -> None:
+    def say(
+        self,
+        call: ef.CallAgent,
+        kind: OutputKind,
+        text: str = "",
+        *,
+        tool: str = "",
+        path: str = "",
+        after: float = 1.5,
+    ) -> None:
         self.now += after
         self.live(
             AgentOutput(
-                effect=call.id, task=call.task, lane=call.lane, at=self.now, kind=kind, role=call.role, text=text, tool=tool, path=path
+                effect=call.id,
+                task=call.task,
+                lane=call.lane,
+                at=self.now,
+                kind=kind,
+                role=call.role,
+                text=text,
+                tool=tool,
+                path=path,
             )
         )
 
@@ -131,20 +152,41 @@ class Recorder:
     ) -> None:
         tokens = Tokens(input=int(cost * 42_000) + 900, output=int(cost * 9_000) + 120, cache_read=int(cost * 210_000))
         result = AgentResult(
-            kind=kind, text=text, session=f"s-{call.task}", model=call.rung.model, tokens=tokens, cost_usd=cost,
-            claim=claim, error=error, reset_at=reset_at, seconds=30.0,
-        )  # fmt: skip
+            kind=kind,
+            text=text,
+            session=f"s-{call.task}",
+            model=call.rung.model,
+            tokens=tokens,
+            cost_usd=cost,
+            claim=claim,
+            error=error,
+            reset_at=reset_at,
+            seconds=30.0,
+        )
         self.fact(
             ev.AgentFinished(
-                id=call.id, task=call.task, role=call.role, rung=call.rung, result=result, iteration=call.iteration,
-                seat=call.seat, charged_usd=cost, reserved_usd=call.reserve_usd,
+                id=call.id,
+                task=call.task,
+                role=call.role,
+                rung=call.rung,
+                result=result,
+                iteration=call.iteration,
+                seat=call.seat,
+                charged_usd=cost,
+                reserved_usd=call.reserve_usd,
             ),
             after,
-        )  # fmt: skip
+        )
 
     def scope(self, task: str, changes: tuple[FileChange, ...], *, reverted: tuple[str, ...] = ()) -> None:
         effect = ef.CheckScope(
-            id=self.effect(), task=task, lane=self.lanes[task], iteration=self.iterations[task], attempt=1, before="b", base="b"
+            id=self.effect(),
+            task=task,
+            lane=self.lanes[task],
+            iteration=self.iterations[task],
+            attempt=1,
+            before="b",
+            base="b",
         )
         self.fact(ev.EffectStarted(effect=effect))
         self.fact(
@@ -163,16 +205,30 @@ class Recorder:
 
     def begin_checks(self, task: str) -> ef.RunChecks:
         effect = ef.RunChecks(
-            id=self.effect(), task=task, lane=self.lanes[task], tree=self.trees[task], base="b", iteration=self.iterations[task]
+            id=self.effect(),
+            task=task,
+            lane=self.lanes[task],
+            tree=self.trees[task],
+            base="b",
+            iteration=self.iterations[task],
         )
         self.fact(ev.EffectStarted(effect=effect))
         return effect
 
-    def progress(self, effect: ef.RunChecks, check: str, state: str = "running", verdict: str = "", detail: str = "") -> None:
+    def progress(
+        self, effect: ef.RunChecks, check: str, state: str = "running", verdict: str = "", detail: str = ""
+    ) -> None:
         self.now += 0.8
         self.live(
             CheckProgress(
-                effect=effect.id, task=effect.task, lane=effect.lane, at=self.now, check=check, state=state, verdict=verdict, detail=detail
+                effect=effect.id,
+                task=effect.task,
+                lane=effect.lane,
+                at=self.now,
+                check=check,
+                state=state,
+                verdict=verdict,
+                detail=detail,
             )
         )
 
@@ -199,17 +255,23 @@ class Recorder:
         self.end_call(call, cost, text=review.summary, claim="")
         self.fact(ev.ReviewFinished(id=call.id, task=task, tree=self.trees[task], review=review))
 
-    def decide(self, task: str, decision: Decision, reason: str, *, rung: int | None = None, recovery: str = "") -> None:
+    def decide(
+        self, task: str, decision: Decision, reason: str, *, rung: int | None = None, recovery: str = ""
+    ) -> None:
         to = self.rungs[task] if rung is None else rung
         self.fact(
-            ev.Decided(task=task, iteration=self.iterations[task], decision=decision, reason=reason, rung=to, recovery=recovery)
+            ev.Decided(
+                task=task, iteration=self.iterations[task], decision=decision, reason=reason, rung=to, recovery=recovery
+            )
         )
         self.rungs[task] = to
 
     def health(self, task: str, health: Health, reason: str) -> None:
         self.fact(ev.HealthChanged(task=task, health=health, reason=reason), 0.0)
 
-    def gate(self, gate: str, task: str, kind: str, title: str, body: str, attempt: int = 0, forced: bool = False) -> None:
+    def gate(
+        self, gate: str, task: str, kind: str, title: str, body: str, attempt: int = 0, forced: bool = False
+    ) -> None:
         choices = {
             "fix": ("yes", "auto", "skip", "ask", "comment"),
             "task": ("yes", "auto", "ask", "comment"),
@@ -217,37 +279,62 @@ class Recorder:
         }[kind]
         self.fact(
             ev.GateOpened(
-                gate=gate, task=task, kind=kind, title=title, body=body, attempt=attempt, choices=choices,
-                tree=self.trees.get(task, ""), evidence="e3b0c44298fc1c149afbf4c8996fb924", forced=forced,
+                gate=gate,
+                task=task,
+                kind=kind,
+                title=title,
+                body=body,
+                attempt=attempt,
+                choices=choices,
+                tree=self.trees.get(task, ""),
+                evidence="e3b0c44298fc1c149afbf4c8996fb924",
+                forced=forced,
             )
-        )  # fmt: skip
+        )
 
     def commit(self, task: str, title: str) -> None:
-        effect = ef.Commit(id=self.effect(), task=task, lane=self.lanes[task], tree=self.trees[task], base="b", message=title)
+        effect = ef.Commit(
+            id=self.effect(), task=task, lane=self.lanes[task], tree=self.trees[task], base="b", message=title
+        )
         self.fact(ev.EffectStarted(effect=effect))
         commit = self.tree(task + "commit")
         self.fact(
             ev.Committed(
-                id=effect.id, task=task, commit=commit, tree=self.trees[task], message=f"impl(login): T{task} — {title}",
+                id=effect.id,
+                task=task,
+                commit=commit,
+                tree=self.trees[task],
+                message=f"impl(login): T{task} — {title}",
                 branch=f"devteam/{self.sprint}",
             )
-        )  # fmt: skip
+        )
         self.fact(ev.TaskEnded(task=task, decision=Decision.COMPLETE, reason="all checks pass, every criterion met"))
 
     def limit_wait(self, task: str, until: float, reason: str) -> ef.Wait:
-        effect = ef.Wait(id=self.effect(), task=task, lane=self.lanes[task], until=until, reason=reason, dependency="claude")
+        effect = ef.Wait(
+            id=self.effect(), task=task, lane=self.lanes[task], until=until, reason=reason, dependency="claude"
+        )
         self.fact(ev.EffectStarted(effect=effect))
         self.live(Countdown(effect=effect.id, task=task, lane=effect.lane, at=self.now, until=until, reason=reason))
         return effect
 
 
-def tests(passed: int, total: int, *, failing: tuple[str, ...] = (), fixed: int = 0, new: int = 0, before: int = 0, output: str = "") -> CheckResult:
+def tests(
+    passed: int,
+    total: int,
+    *,
+    failing: tuple[str, ...] = (),
+    fixed: int = 0,
+    new: int = 0,
+    before: int = 0,
+    output: str = "",
+) -> CheckResult:
     bad = total - passed
     return CheckResult(
         name="tests",
         kind=CheckKind.TESTS,
         verdict=Verdict.FAIL if bad else Verdict.PASS,
-        reason=f"{bad} tests fail that passed before" if bad else "",
+        reason=f"{bad} test{'s' if bad > 1 else ''} failing that passed before" if bad else "",
         command="python -m pytest -q",
         seconds=3.4,
         counts=TestCounts(total=total, passed=passed, failed=bad, new=new, fixed=fixed, broken_before=before),
@@ -259,11 +346,26 @@ def tests(passed: int, total: int, *, failing: tuple[str, ...] = (), fixed: int 
     )
 
 
-def check(name: str, kind: CheckKind, verdict: Verdict = Verdict.PASS, reason: str = "", *, errors: int = 0, seconds: float = 1.1) -> CheckResult:
+def check(
+    name: str,
+    kind: CheckKind,
+    verdict: Verdict = Verdict.PASS,
+    reason: str = "",
+    *,
+    errors: int = 0,
+    seconds: float = 1.1,
+) -> CheckResult:
     return CheckResult(
-        name=name, kind=kind, verdict=verdict, reason=reason, errors=errors, seconds=seconds, command=COMMANDS[name],
-        exit_code=0 if verdict is Verdict.PASS else 1, source="exit code",
-    )  # fmt: skip
+        name=name,
+        kind=kind,
+        verdict=verdict,
+        reason=reason,
+        errors=errors,
+        seconds=seconds,
+        command=COMMANDS[name],
+        exit_code=0 if verdict is Verdict.PASS else 1,
+        source="exit code",
+    )
 
 
 COMMANDS = {

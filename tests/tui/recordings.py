@@ -1,4 +1,4 @@
-"""The recorded sprint that every widget test and screenshot is driven by. `python -m tests.tui.recordings` writes it out."""
+"""The recorded sprint that drives every widget test and picture. `python -m tests.tui.recordings` writes it out."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ PLAN = Plan(
                     id="1.1",
                     title="User model",
                     description="A user table with a unique e-mail.",
-                    accept=("a user can be stored and found by e-mail", "a second user with the same e-mail is refused"),
+                    accept=(
+                        "a user can be stored and found by e-mail",
+                        "a second user with the same e-mail is refused",
+                    ),
                     scope=("src/auth/**", "tests/auth/**"),
                     complexity=2,
                 ),
@@ -206,7 +209,9 @@ def _implement(rec: Recorder, task: str, cost: float, *, lines: int = 6, path: s
     rec.say(call, OutputKind.FILE_CHANGE, "+58 −0", path=path)
     rec.say(call, OutputKind.TOOL_CALL, "python -m pytest tests/auth -q", tool="Bash")
     rec.say(call, OutputKind.TOOL_RESULT, "..........F.F\n2 failed, 41 passed in 3.21s")
-    rec.say(call, OutputKind.TEXT, "Two tests still fail. The upgrade path needs the old cost, which verify() throws away.")
+    rec.say(
+        call, OutputKind.TEXT, "Two tests still fail. The upgrade path needs the old cost, which verify() throws away."
+    )
     rec.end_call(call, cost, text="Passwords are hashed with scrypt; verification uses compare_digest.")
 
 
@@ -219,10 +224,15 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.mark("created")
     rec.fact(
         ev.RunStarted(
-            run="r1", pid=4711, policy=policy, attended=True, sandbox="bwrap", version="0.1.0",
+            run="r1",
+            pid=4711,
+            policy=policy,
+            attended=True,
+            sandbox="bwrap",
+            version="0.1.0",
             checks=("tests", "types", "lint", "security", "build"),
         )
-    )  # fmt: skip
+    )
 
     # 1.1 goes through at once.
     rec.start_task("1.1", 0, 0, 2, "complexity 2: haiku")
@@ -230,10 +240,18 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     _implement(rec, "1.1", 0.03, path="src/auth/models.py")
     rec.scope("1.1", (FileChange(path="src/auth/models.py", change="added", added=34),))
     rec.end_checks(rec.begin_checks("1.1"), (tests(31, 31, new=4), *others()))
-    rec.review("1.1", Review(approved=True, criteria=(Criterion(text="stored and found", met=True),), summary="Good."), 0.09)
+    rec.review(
+        "1.1", Review(approved=True, criteria=(Criterion(text="stored and found", met=True),), summary="Good."), 0.09
+    )
     rec.health("1.1", Health.PROGRESSING, "all checks pass (31 tests)")
     rec.decide("1.1", Decision.COMPLETE, "all checks pass, every criterion met")
-    rec.gate("G1", "1.1", "task", "Task 1.1: User model — approved", "Phase: 1 — Accounts\n\nA user table with a unique e-mail.")
+    rec.gate(
+        "G1",
+        "1.1",
+        "task",
+        "Task 1.1: User model — approved",
+        "Phase: 1 — Accounts\n\nA user table with a unique e-mail.",
+    )
     rec.fact(ev.GateAnswered(gate="G1", choice="yes", by="you"), 21.0)
     rec.commit("1.1", "User model")
 
@@ -266,7 +284,11 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.mark("scope_violation")
     rec.prepare("1.2")
     call = rec.begin_call("1.2", Role.IMPLEMENTER)
-    rec.say(call, OutputKind.TEXT, "Understood: only src/auth and tests/auth. The dependency stays out; scrypt is in the standard library.")
+    rec.say(
+        call,
+        OutputKind.TEXT,
+        "Understood: only src/auth and tests/auth. The dependency stays out; scrypt is in the standard library.",
+    )
     rec.say(call, OutputKind.TOOL_CALL, tool="Edit", path="src/auth/passwords.py")
     rec.say(call, OutputKind.FILE_CHANGE, "+23 −5", path="src/auth/passwords.py")
     rec.mark("parallel")
@@ -279,7 +301,16 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.mark("checks")
     rec.end_checks(
         running,
-        (tests(41, 43, failing=FAILING, fixed=2, output="FAILED tests/auth/test_passwords.py::test_upgrade - KeyError: 'cost'"), *others()),
+        (
+            tests(
+                41,
+                43,
+                failing=FAILING,
+                fixed=2,
+                output="FAILED tests/auth/test_passwords.py::test_upgrade - KeyError: 'cost'",
+            ),
+            *others(),
+        ),
     )
     rec.health("1.2", Health.PROGRESSING, "41 of 43 tests pass")
     rec.decide("1.2", Decision.ITERATE, "tests: 2 fail, 2 fewer than before")
@@ -305,28 +336,43 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
         ev.GateReplied(
             gate="G2",
             id=ask.id,
-            answer="Nearly. The stored format already names the algorithm, so both can be read while new hashes use argon2. "
-            "The wheel is missing for this platform, so tests would be skipped here.",
+            answer="Nearly. The stored format already names the algorithm, so both can be read while new hashes use "
+            "argon2. The wheel is missing for this platform, so tests would be skipped here.",
         )
     )
     rec.mark("asked")
 
     # The other lane finishes: a task gate joins the queue.
     rec.end_call(api, 0.44, text="POST /login answers 401 for wrong credentials and sets the cookie.")
-    rec.scope("1.3", (FileChange(path="src/api/login.py", change="added", added=44), FileChange(path="tests/api/test_login.py", change="added", added=63)))
+    rec.scope(
+        "1.3",
+        (
+            FileChange(path="src/api/login.py", change="added", added=44),
+            FileChange(path="tests/api/test_login.py", change="added", added=63),
+        ),
+    )
     rec.end_checks(rec.begin_checks("1.3"), (tests(49, 49, new=6), *others()))
     rec.review(
         "1.3",
         Review(
             approved=True,
-            criteria=(Criterion(text="wrong credentials answer 401", met=True, reference="tests/api/test_login.py:21"), Criterion(text="the cookie is HttpOnly and SameSite=Lax", met=True, reference="src/api/login.py:38")),
+            criteria=(
+                Criterion(text="wrong credentials answer 401", met=True, reference="tests/api/test_login.py:21"),
+                Criterion(text="the cookie is HttpOnly and SameSite=Lax", met=True, reference="src/api/login.py:38"),
+            ),
             notes=("The error message could name the field.",),
             summary="Both criteria are met and tested.",
         ),
         0.19,
-    )  # fmt: skip
+    )
     rec.decide("1.3", Decision.COMPLETE, "all checks pass, every criterion met")
-    rec.gate("G3", "1.3", "task", "Task 1.3: Login endpoint — approved", "Phase: 1 — Accounts\n\nPOST /login answers 401 for wrong credentials and sets the cookie.")
+    rec.gate(
+        "G3",
+        "1.3",
+        "task",
+        "Task 1.3: Login endpoint — approved",
+        "Phase: 1 — Accounts\n\nPOST /login answers 401 for wrong credentials and sets the cookie.",
+    )
     rec.mark("two_gates")
     rec.fact(ev.GateAnswered(gate="G2", choice="comment", text="Keep scrypt; upgrade in login().", by="you"), 34.0)
     rec.mark("task_gate")
@@ -351,17 +397,29 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
         _implement(rec, "2.1", 0.33, path="src/limits/counter.py")
         rec.scope("2.1", (FileChange(path="src/limits/counter.py", change="modified", added=12 + number, removed=8),))
         rec.end_checks(rec.begin_checks("2.1"), (tests(57 - number % 2, 58, failing=locked), *others()))
-        rec.decide("2.1", Decision.ESCALATE if number else Decision.ITERATE, "2 failures at sonnet" if number else "tests: 1 fails", rung=2 if number else 1)
+        rec.decide(
+            "2.1",
+            Decision.ESCALATE if number else Decision.ITERATE,
+            "2 failures at sonnet" if number else "tests: 1 fails",
+            rung=2 if number else 1,
+        )
     for _number in range(3):
         rec.iterate("2.1")
         _implement(rec, "2.1", 0.48, path="src/limits/counter.py")
         rec.scope("2.1", (FileChange(path="src/limits/counter.py", change="modified", added=9, removed=9),))
         rec.end_checks(
             rec.begin_checks("2.1"),
-            (tests(57, 58, failing=locked), *others(lint=check("lint", CheckKind.LINT, Verdict.FAIL, "2 findings", errors=2))),
+            (
+                tests(57, 58, failing=locked),
+                *others(lint=check("lint", CheckKind.LINT, Verdict.FAIL, "2 findings", errors=2)),
+            ),
         )
         if _number < 2:
-            rec.health("2.1", Health.STALLED if _number else Health.PROGRESSING, "the same error 3 times: tests: 1 fails" if _number else "57 of 58 tests pass")
+            rec.health(
+                "2.1",
+                Health.STALLED if _number else Health.PROGRESSING,
+                "the same error 3 times: tests: 1 fails" if _number else "57 of 58 tests pass",
+            )
             rec.decide("2.1", Decision.ITERATE, "tests: 1 fails", recovery="fresh" if _number else "")
     rec.health("2.1", Health.STALLED, "the same error 3 times: tests/limits/test_counter.py::test_survives_restart")
     rec.decide("2.1", Decision.COUNCIL, "stuck at opus: the same failing set three times")
@@ -371,12 +429,22 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
         "code archaeologist": "The flush moved into close() two commits ago, together with the pool.",
         "pattern matcher": "Same shape as a write-behind cache without a journal.",
     }
-    calls = [rec.begin_call("2.1", Role.COUNCILLOR, seat=seat) for seat in (*seats, "systems thinker", "adversarial tester")]
+    calls = [
+        rec.begin_call("2.1", Role.COUNCILLOR, seat=seat) for seat in (*seats, "systems thinker", "adversarial tester")
+    ]
     for call, (seat, text) in zip(calls, seats.items(), strict=False):
         rec.end_call(call, 0.17, text=text, claim="")
         rec.fact(ev.DiagnosisGiven(id=call.id, task="2.1", seat=seat, text=text))
     rec.mark("council_sitting")
-    for call, seat, text in zip(calls[3:], ("systems thinker", "adversarial tester"), ("Two workers hold two counters; only one is flushed.", "Kill the process between count and flush: the failure is forgotten."), strict=True):
+    for call, seat, text in zip(
+        calls[3:],
+        ("systems thinker", "adversarial tester"),
+        (
+            "Two workers hold two counters; only one is flushed.",
+            "Kill the process between count and flush: the failure is forgotten.",
+        ),
+        strict=True,
+    ):
         rec.end_call(call, 0.16, text=text, claim="")
         rec.fact(ev.DiagnosisGiven(id=call.id, task="2.1", seat=seat, text=text))
     synthesis = rec.begin_call("2.1", Role.SYNTHESIST)
@@ -386,7 +454,7 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
             id=synthesis.id,
             task="2.1",
             diagnosis=Diagnosis(
-                root_cause="Failures are counted in memory and written only when the window closes, so a restart forgets them.",
+                root_cause="Failures are counted in memory and written when the window closes: a restart forgets them.",
                 recommended_fix="Write each failure as it is counted, in the same transaction that reads the limit.",
                 insight="State that must survive a crash has to be written before the answer is sent.",
                 test_cases=("restart between two failures", "two workers count the same address", "clock goes back"),
@@ -402,7 +470,13 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.scope("2.2", ())
     rec.health("2.2", Health.BLOCKED, "the agent says blocked: DATABASE_URL is not set")
     rec.decide("2.2", Decision.BLOCKED, "the agent says blocked: DATABASE_URL is not set")
-    rec.gate("G4", "2.2", "blocked", "Task 2.2: Session expiry — blocked", "The migration cannot run: DATABASE_URL is not set.\n\nSet it in .devteam/config.toml under [env], then retry.")
+    rec.gate(
+        "G4",
+        "2.2",
+        "blocked",
+        "Task 2.2: Session expiry — blocked",
+        "The migration cannot run: DATABASE_URL is not set.\n\nSet it in .devteam/config.toml under [env], then retry.",
+    )
     rec.mark("blocked_gate")
     rec.iterate("2.1")
     _implement(rec, "2.1", 0.52, path="src/limits/counter.py")
@@ -410,11 +484,26 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.end_checks(rec.begin_checks("2.1"), (tests(61, 61, new=3), *others()))
     rec.review("2.1", NEEDS_CHANGES, 0.22)
     rec.decide("2.1", Decision.ITERATE, "review: 2 issues")
-    rec.gate("G5", "2.1", "fix", "Review for Task 2.1: Rate limit logins — needs changes (attempt 3)", "", attempt=3, forced=True)
+    rec.gate(
+        "G5",
+        "2.1",
+        "fix",
+        "Review for Task 2.1: Rate limit logins — needs changes (attempt 3)",
+        "",
+        attempt=3,
+        forced=True,
+    )
     rec.gate("G6", "2.1", "task", "Task 2.1: Rate limit logins — approved", "Phase: 2 — Hardening")
     rec.mark("queue")
     rec.fact(ev.GateAnswered(gate="G4", choice="skip", by="you"), 12.0)
-    rec.fact(ev.TaskEnded(task="2.2", decision=Decision.SKIPPED, reason="skipped by you", action="set DATABASE_URL, then: devteam retry 2.2"))
+    rec.fact(
+        ev.TaskEnded(
+            task="2.2",
+            decision=Decision.SKIPPED,
+            reason="skipped by you",
+            action="set DATABASE_URL, then: devteam retry 2.2",
+        )
+    )
     rec.fact(ev.GateAnswered(gate="G5", choice="skip", by="you"), 4.0)
     rec.fact(ev.GateAnswered(gate="G6", choice="yes", by="you"), 4.0)
     rec.commit("2.1", "Rate limit logins")
@@ -438,18 +527,29 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.health("2.3", Health.PROGRESSING, "all checks pass (66 tests)")
     rec.decide("2.3", Decision.COMPLETE, "all checks pass, every criterion met")
     rec.commit("2.3", "Audit log")
-    rec.fact(ev.LearningRecorded(task="2.1", text="State that must survive a crash is written before the answer is sent."))
+    rec.fact(
+        ev.LearningRecorded(task="2.1", text="State that must survive a crash is written before the answer is sent.")
+    )
     rec.fact(ev.RunEnded(run="r1", outcome="blocked", reason="5 of 6 tasks complete; 2.2 was skipped"))
     rec.answer(
         GetSprints(),
         Answered(
             sprints=(
-                SprintLine(id="003-add-login", title="Add login with rate limiting", status="running", done=2, total=6, spent_usd=3.27),
-                SprintLine(id="002-export-csv", title="Export reports as CSV", status="done", done=4, total=4, spent_usd=1.12),
+                SprintLine(
+                    id="003-add-login",
+                    title="Add login with rate limiting",
+                    status="running",
+                    done=2,
+                    total=6,
+                    spent_usd=3.27,
+                ),
+                SprintLine(
+                    id="002-export-csv", title="Export reports as CSV", status="done", done=4, total=4, spent_usd=1.12
+                ),
                 SprintLine(id="001-scaffold", title="Project scaffold", status="done", done=3, total=3, spent_usd=0.34),
             )
         ),
-    )  # fmt: skip
+    )
     rec.answer(GetFile(name="plan.md"), Answered(path="/nowhere/plan.md", text="# Add login with rate limiting\n"))
     rec.mark("end")
     return tuple(rec.items), rec.marks

@@ -109,7 +109,9 @@ class GateBar(Vertical):
         lines = gate_body(view, gate, width - 1)
         room = self._room()
         text.styles.height = max(1, min(len(lines), room))
-        if len(lines) > room and not self.expanded and room > 1:
+        if self.brief and not self.expanded:
+            text.set_lines(lines[:room])
+        elif len(lines) > room and not self.expanded:
             hidden = len(lines) - room + 1
             more = f"{view.glyphs.ellipsis} {hidden} more lines {view.glyphs.sep} {keys.shown('gate')} opens them"
             text.set_lines([*lines[: room - 1], ((more, "muted"),)])

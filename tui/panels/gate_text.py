@@ -32,7 +32,9 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
     kind = KINDS.get(gate.kind, f"{outside(gate.kind).upper()} GATE")
     task = view.state.tasks.get(gate.task)
     name = f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title)
-    said = {"fix": f"needs changes (attempt {gate.attempt})", "task": "approved", "blocked": "blocked"}.get(gate.kind, "")
+    said = {"fix": f"needs changes (attempt {gate.attempt})", "task": "approved", "blocked": "blocked"}.get(
+        gate.kind, ""
+    )
     if gate.kind == "blocked" and task is not None and task.claim == "failed":
         said = "failed"
     left: list[Span] = [(f"{glyphs.gate} {kind}  ", "gate bold"), (name, "fg bold"), (f" {glyphs.dash} {said}", "fg")]
@@ -76,12 +78,14 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
     task = view.state.tasks.get(gate.task)
     lines: list[Line] = []
     facts = gate_facts(view, gate, task, width)
-    if facts:
+    if facts and gate.kind != "blocked":
         lines.append(facts)
     if void(gate, task):
         lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
     if gate.forced:
-        words = f"Implementer and reviewer have not converged after {plural(gate.attempt, 'attempt')}: a human is asked."
+        words = (
+            f"Implementer and reviewer have not converged after {plural(gate.attempt, 'attempt')}: a human is asked."
+        )
         lines += wrap(words, width, "warn")
     review = task.review if task is not None else None
     if gate.kind == "fix" and review is not None:
@@ -93,6 +97,8 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
         if review is not None:
             lines += criteria_lines(view, review, width)
             lines += review_tail(view, review, width)
+    if facts and gate.kind == "blocked":
+        lines.append(facts)
     lines += _talk(gate, width)
     return lines
 
@@ -152,5 +158,10 @@ def _talk(gate: GateState, width: int) -> list[Line]:
         return []
     question, answer = gate.questions[-1]
     lines = wrap(outside(question), width, "fg", first="you asked  ")
-    lines += wrap(outside(answer) if answer else "the answer is being written", width, "fg" if answer else "muted", first="answer     ")
+    lines += wrap(
+        outside(answer) if answer else "the answer is being written",
+        width,
+        "fg" if answer else "muted",
+        first="answer     ",
+    )
     return [BLANK, *lines]

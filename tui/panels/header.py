@@ -1,10 +1,10 @@
-"""The header: what runs, how it is, what it has cost, who is watching; and the notice line for what needs saying now."""
+"""The header: what runs, how it is, what it has cost, who watches; and the notice line for what needs saying."""
 
 from __future__ import annotations
 
 from engine.core.model import Health
 from tui.glyphs import of_health
-from tui.paint import Line, Span, fitting, joined, outside, spread, width_of
+from tui.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
 from tui.view import View
 from tui.widgets.canvas import Canvas
 from tui.widgets.meter import meter
@@ -23,17 +23,18 @@ OUTCOMES = {
 
 def header_lines(view: View, width: int) -> list[Line]:
     """Two lines of exactly `width` cells, one cell free on either side."""
-    state, glyphs = view.state, view.glyphs
+    state = view.state
     inner = width - 2
     name: list[Span] = [("devteam", "accent bold")]
     if state.sprint:
         name.append((f"  {outside(state.sprint)}", "fg bold"))
     title = outside(state.plan.title) if state.plan else "no sprint yet"
     health = health_spans(view)
-    short = health[:2]
     wide = joined([name, [(title, "muted")]], "  ")
     room = max(inner - width_of(wide) - 3, inner // 2)
-    first = spread(wide, health if width_of(health) <= room else short, inner)
+    if width_of(health) > room and room < 56:
+        room = min(56, inner - width_of(name) - 3)  # the reason matters more than the plan's title
+    first = spread(wide, crop(health, room), inner)
     modes = fitting(_modes(view), inner // 2, _gap(view))
     second = spread(fitting(_measures(view), inner - width_of(modes) - 2, _gap(view)), modes, inner)
     return [((" ", ""), *first, (" ", "")), ((" ", ""), *second, (" ", ""))]
@@ -50,7 +51,11 @@ def health_spans(view: View) -> list[Span]:
         return []
     if not state.running and state.outcome:
         sign, word, style = OUTCOMES.get(state.outcome, ("stop", state.outcome.upper(), "muted"))
-        return [(f"{getattr(glyphs, sign)} ", style), (word, f"{style} bold"), (f"  {outside(state.outcome_reason)}", "muted")]
+        return [
+            (f"{getattr(glyphs, sign)} ", style),
+            (word, f"{style} bold"),
+            (f"  {outside(state.outcome_reason)}", "muted"),
+        ]
     if not state.running:
         return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  devteam run starts it", "muted")]
     sign, style = of_health(state.health, glyphs)
@@ -78,10 +83,10 @@ def _measures(view: View) -> list[list[Span]]:
 
 def _modes(view: View) -> list[list[Span]]:
     """In the order of what must be seen first; the line shows as many as fit."""
-    state, glyphs = view.state, view.glyphs
+    state = view.state
     link = link_spans(view)
     if state.plan is None:
-        return [link]
+        return [link] if view.link.status in ("lost", "connecting") else []
     auto = [kind for kind in ("fix", "task") if state.auto_mode(kind)]
     parts: list[list[Span]] = [link]
     if auto:

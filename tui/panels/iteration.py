@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.activity import CheckProgress
-from engine.core.effects import CallAgent, CheckScope, PrepareWorkspace, RunChecks
+from engine.core.effects import CallAgent, CheckScope, PrepareWorkspace, RunChecks, Wait
 from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
 from tui.glyphs import of_decision, of_verdict
@@ -12,7 +12,7 @@ from tui.panels.panel import Panel, shorter, title_room
 from tui.view import View
 from tui.wording import duration, plural
 
-LABEL = 11
+LABEL = 10
 CHECKS = ("tests", "types", "lint", "security", "build")
 
 Row = tuple[str, Span, list[Span], str]
@@ -47,7 +47,7 @@ def _squeezed(view: View, rows: list[Row]) -> list[Row]:
         return rows
     words: list[Span] = []
     for label, (sign, style), _, _ in rows[1:]:
-        words += [(f"{sign} " if words else "", style), (f"{label}  ", "fg" if style != "muted" else "muted")]
+        words += [(f" {sign} " if words else "", style), (label, "fg" if style != "muted" else "muted")]
     first = rows[1][1]
     return [rows[0], ("checks", first, words, "")]
 
@@ -63,6 +63,8 @@ def _implement(view: View, task: TaskState) -> Row:
     if isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER:
         again = f"attempt {task.attempt}, stricter" if task.attempt > 1 else "the agent works"
         return "implement", (glyphs.run, "accent"), [(again, "accent")], duration(took) if took is not None else ""
+    if isinstance(effect, Wait):
+        return "implement", (glyphs.half, "warn"), [(f"waits: {outside(effect.reason)}", "warn")], ""
     if isinstance(effect, PrepareWorkspace):
         return "implement", (glyphs.run, "accent"), [("preparing the clone", "accent")], ""
     if task.error and task.scope_verdict is None:
@@ -105,7 +107,7 @@ def _checks(view: View, task: TaskState) -> list[Row]:
 
 
 def _check(view: View, name: str, result: CheckResult | None, live: CheckProgress | None, running: bool) -> Row:
-    glyphs, label = view.glyphs, outside(name, 10)
+    glyphs, label = view.glyphs, outside(name, 9)
     if result is None:
         if live is None or not running:
             return label, (glyphs.wait, "muted"), [("waits" if running else "", "muted")], ""
@@ -149,7 +151,7 @@ def _review(view: View, task: TaskState) -> Row:
     if review is None:
         return "review", (glyphs.wait if task.step is not Step.END else glyphs.none, "muted"), [("", "muted")], ""
     met = sum(criterion.met for criterion in review.criteria)
-    counted = [(f"  {met}/{len(review.criteria)} criteria", "muted")] if review.criteria else []
+    counted = [(f"  {met}/{len(review.criteria)} met", "muted")] if review.criteria else []
     if review.approved:
         return "review", (glyphs.ok, "good"), [("approved", "fg"), *counted], ""
     issues: list[Span] = [("needs changes", "warn"), (f"  {plural(len(review.issues), 'issue')}", "fg"), *counted]
@@ -159,7 +161,11 @@ def _review(view: View, task: TaskState) -> Row:
 def _decision(view: View, task: TaskState, width: int) -> list[Line]:
     if isinstance(effect := view.under_way(task.id), CallAgent) and effect.role in (Role.COUNCILLOR, Role.SYNTHESIST):
         sat = sum(bool(text) for text in task.seats.values())
-        words = "the council writes its diagnosis" if effect.role is Role.SYNTHESIST else f"the council sits: {sat} of 5 diagnoses"
+        words = (
+            "the council writes its diagnosis"
+            if effect.role is Role.SYNTHESIST
+            else f"the council sits: {sat} of 5 diagnoses"
+        )
         return [BLANK, ((pad("council", LABEL), "muted"), (f"{view.glyphs.run} ", "accent"), (words, "accent"))]
     if task.status is Status.PENDING:
         return [BLANK, *wrap(outside(task.spec.description), width, "muted")] if task.spec.description else []

@@ -27,7 +27,9 @@ def ladder_lines(view: View, width: int, height: int) -> list[Line]:
         if width >= 30:
             left += [(" ", ""), *bar(usage.calls, most, max(3, min(12, width - 27)), glyphs, style)]
         right: list[Span] = [(f"{usage.calls} ", "fg"), ("call " if usage.calls == 1 else "calls", "muted")]
-        right.append((f" {money(usage.cost_usd):>6}" if usage.calls else f" {glyphs.none:>6}", "fg" if usage.calls else "muted"))
+        right.append(
+            (f" {money(usage.cost_usd):>6}" if usage.calls else f" {glyphs.none:>6}", "fg" if usage.calls else "muted")
+        )
         lines.append(spread(left, right, width, gap=1))
         if usage.calls and width >= 26 and not brief:
             lines.append(_detail(view, usage, width))
@@ -66,8 +68,10 @@ def _climbs(view: View, width: int) -> list[Line]:
         lines.append(crop([("  ", ""), (outside(climb.reason), "muted")], width))
     sat = [task for task in state.tasks.values() if task.council]
     for task in sat:
-        word = "sits now" if task.council == "sitting" else "gave its diagnosis"
-        lines.append(spread([(f"{glyphs.knob} council {word}", "warn")], [(f"T{outside(task.id)}", "muted")], width, gap=1))
+        word = "sits" if task.council == "sitting" else "diagnosed"
+        lines.append(
+            spread([(f"{glyphs.knob} council {word}", "warn")], [(f"T{outside(task.id)}", "muted")], width, gap=1)
+        )
     if lines:
         head = f"{plural(len(state.escalations), 'climb')}"
         if state.councils or sat:

@@ -35,8 +35,6 @@ class OutputPanel(Vertical):
         &.-searching Input { display: block; }
         LineView { height: 1fr; }
     }
-    .-ascii OutputPanel { border: ascii $line; }
-    .-ascii OutputPanel:focus-within { border: ascii $accent; }
     """
 
     def __init__(self, slot: int = 0) -> None:
@@ -89,7 +87,11 @@ class OutputPanel(Vertical):
         task = view.state.tasks.get(self.task_id)
         effect = view.under_way(self.task_id)
         who = f" {sep} {effect.role.value}" if isinstance(effect, CallAgent) else ""
-        lane = f" {sep} lane {task.lane + 1}" if task is not None and view.state.policy.lanes > 1 and task.lane >= 0 else ""
+        lane = (
+            f" {sep} lane {task.lane + 1}"
+            if task is not None and view.state.policy.lanes > 1 and task.lane >= 0
+            else ""
+        )
         name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
         lines = self.lines
         tail = self._found or ("following" if lines.following else "f follows")

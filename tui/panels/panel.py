@@ -22,11 +22,9 @@ class Panel(Canvas, can_focus=True):
         padding: 0 1;
     }
     Panel:focus { border: round $accent; border-title-color: $accent; }
-    .-ascii Panel { border: ascii $line; }
-    .-ascii Panel:focus { border: ascii $accent; }
     """
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.view = View()
         self._title: tuple[str, str] = ("", "")

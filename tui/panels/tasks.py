@@ -38,7 +38,12 @@ def task_line(view: View, task: TaskState, width: int) -> Line:
     chosen = task.id == view.selected
     mark: Span = (glyphs.cursor, "accent") if chosen else (" ", "")
     title_style = "fg bold" if chosen else "muted" if task.status in (Status.PENDING, Status.SKIPPED) else "fg"
-    left: list[Span] = [mark, (f"{sign} ", style), (f"{outside(task.id)} ", "muted"), (outside(task.spec.title), title_style)]
+    left: list[Span] = [
+        mark,
+        (f"{sign} ", style),
+        (f"{outside(task.id)} ", "muted"),
+        (outside(task.spec.title), title_style),
+    ]
     return spread(left, _meta(view, task, word, style, width), width, gap=1)
 
 

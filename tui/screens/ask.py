@@ -29,10 +29,15 @@ def talk_lines(gate: GateState, streamed: list[str], width: int) -> list[Line]:
             lines.append(BLANK)
         lines += wrap(outside(question), width, "fg bold", first="you     ")
         text = answer or "\n".join(streamed)
-        for paragraph in (text or "…").split("\n"):
-            lines += wrap(outside(paragraph), width, "fg" if answer else "muted", first="answer  ", rest="        ")
+        for at, paragraph in enumerate((text or "…").split("\n")):
+            first = " " * 8 if at else "answer  "
+            lines += wrap(outside(paragraph), width, "fg" if answer else "muted", first=first, rest=" " * 8)
     if not lines:
-        lines = wrap("Ask about the change, the evidence or the review. A read-only agent answers; nothing is decided by asking.", width, "muted")
+        lines = wrap(
+            "Ask about the change, the evidence or the review. A read-only agent answers; asking decides nothing.",
+            width,
+            "muted",
+        )
     return lines
 
 

@@ -65,8 +65,10 @@ class CommentScreen(ModalScreen[str | None]):
 
     def _draw(self) -> None:
         canvas = self.query_one("#about", Canvas)
-        if canvas.size.width > 0:
-            lines: list[Line] = wrap(self.about, canvas.size.width, "muted")
+        width = self.query_one("#comment").content_region.width - 2
+        if width > 0:
+            lines: list[Line] = wrap(self.about, width, "muted")
+            canvas.styles.height = len(lines)
             canvas.set_lines(lines)
 
     def action_send(self) -> None:

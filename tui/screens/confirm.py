@@ -51,7 +51,7 @@ class ConfirmScreen(ModalScreen[str]):
 
     def _draw(self) -> None:
         canvas = self.query_one("#words", Canvas)
-        width = canvas.size.width
+        width = self.query_one("#confirm").content_region.width
         if width <= 0:
             return
         lines: list[Line] = []
@@ -62,6 +62,7 @@ class ConfirmScreen(ModalScreen[str]):
             key = "esc" if choice.key == "escape" else choice.key
             spans: list[Span] = [(f"{key:>4}  ", "accent bold"), (choice.label, "fg")]
             lines.append(tuple(spans))
+        canvas.styles.height = len(lines)
         canvas.set_lines(lines)
 
     def on_key(self, event: events.Key) -> None:

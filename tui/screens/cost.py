@@ -46,19 +46,35 @@ def _budgets(view: View, width: int) -> list[Line]:
     state = view.state
     policy = state.policy.budget
     rows: list[Line] = []
-    for label, spent, limit in (("sprint", state.spent_usd, policy.session_usd), ("today", state.day_spent_usd, policy.day_usd)):
+    for label, spent, limit in (
+        ("sprint", state.spent_usd, policy.session_usd),
+        ("today", state.day_spent_usd, policy.day_usd),
+    ):
         used = share(spent, limit)
         style = "bad" if used >= 1 else "warn" if used * 100 >= policy.warn_percent else "accent"
-        words: list[Span] = [(pad(label, 9), "muted"), (f"{money(spent):>8}", "fg bold"), (f" of {money(limit):<8} ", "muted")]
+        words: list[Span] = [
+            (pad(label, 9), "muted"),
+            (f"{money(spent):>8}", "fg bold"),
+            (f" of {money(limit):<8} ", "muted"),
+        ]
         cells = max(8, min(40, width - width_of(words) - 8))
-        rows.append(crop([*words, *meter(spent, limit, cells, view.glyphs, style), (f" {round(used * 100):>3} %", "muted")], width))
+        rows.append(
+            crop(
+                [*words, *meter(spent, limit, cells, view.glyphs, style), (f" {round(used * 100):>3} %", "muted")],
+                width,
+            )
+        )
     held = state.reserved_usd()
     calls = f"{state.calls} calls" + (f" of {policy.max_calls}" if policy.max_calls else "")
     rate = state.spent_usd / max(view.elapsed(), 1.0) * 3600
-    parts = f"{calls}   {duration(view.elapsed())}   {money(rate)} an hour" + (f"   {money(held)} reserved" if held else "")
+    parts = f"{calls}   {duration(view.elapsed())}   {money(rate)} an hour" + (
+        f"   {money(held)} reserved" if held else ""
+    )
     rows.append(crop([(pad("so far", 9), "muted"), (parts, "fg")], width))
     if any(usage.estimated for usage in state.usage_by_rung.values()):
-        rows.append(crop([(" " * 9, ""), ("some of it is an estimate: an agent did not name its price", "warn")], width))
+        rows.append(
+            crop([(" " * 9, ""), ("some of it is an estimate: an agent did not name its price", "warn")], width)
+        )
     return rows
 
 
@@ -89,18 +105,27 @@ def _table(view: View, title: str, rows: list[tuple[str, str, float, str]], widt
     """Name, style, cost and words; a bar shows each one's share of the dearest."""
     lines: list[Line] = [((title, "muted bold"),)]
     most = max((cost for _, _, cost, _ in rows), default=0.0)
-    name_width = 16 if width >= 60 else 12
+    name_width = max(12, min(24 if width >= 50 else 14, max((len(name) for name, *_ in rows), default=12)))
     for name, style, cost, words in rows:
         left: list[Span] = [(pad(name, name_width), style), (f"{money(cost):>8}  ", "fg")]
         room = max(4, min(24, width - width_of(left) - len(words) - 2))
-        lines.append(crop([*left, *bar(cost, most, room, view.glyphs, style if style != "fg" else "accent"), (f"  {words}", "muted")], width))
+        lines.append(
+            crop(
+                [
+                    *left,
+                    *bar(cost, most, room, view.glyphs, style if style != "fg" else "accent"),
+                    (f"  {words}", "muted"),
+                ],
+                width,
+            )
+        )
     if not rows:
         lines.append((("nothing yet", "muted"),))
     return lines
 
 
 def _words(usage: Usage) -> str:
-    return f"{usage.calls} calls  {count(usage.tokens.total())} tokens"
+    return f"{usage.calls:>3} calls {count(usage.tokens.total()):>7} tokens"
 
 
 def _rungs(view: View, width: int) -> list[Line]:
@@ -113,13 +138,16 @@ def _rungs(view: View, width: int) -> list[Line]:
 
 def _roles(view: View, width: int) -> list[Line]:
     found = sorted(view.state.usage_by_role.items(), key=lambda item: -item[1].cost_usd)
-    return _table(view, "BY ROLE", [(outside(role), "fg", usage.cost_usd, _words(usage)) for role, usage in found], width)
+    return _table(
+        view, "BY ROLE", [(outside(role), "fg", usage.cost_usd, _words(usage)) for role, usage in found], width
+    )
 
 
 def _tasks(view: View, width: int) -> list[Line]:
     tasks = sorted((task for task in view.state.tasks.values() if task.spent_usd), key=lambda task: -task.spent_usd)
     rows = [
-        (f"{outside(task.id)} {outside(task.spec.title)}", "fg", task.spent_usd, f"{task.iteration} iterations") for task in tasks[:12]
+        (f"{outside(task.id)} {outside(task.spec.title)}", "fg", task.spent_usd, f"{task.iteration} iterations")
+        for task in tasks[:12]
     ]
     return _table(view, "BY TASK", rows, width)
 
@@ -141,8 +169,8 @@ class Cost(SheetPage):
         self._older: list[Envelope] = []
         self.loaded = False
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self.run_worker(self._load(), exit_on_error=False)
 
     async def _load(self) -> None:

@@ -16,13 +16,13 @@ def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
     lines += wrap(outside(task.reason), width, "muted")
     if task.diagnosis is not None:
         found = task.diagnosis
-        for label, text in (
+        for label, words in (
             ("ROOT CAUSE", found.root_cause),
             ("RECOMMENDED FIX", found.recommended_fix),
             ("ARCHITECTURAL INSIGHT", found.insight),
         ):
-            if text:
-                lines += [BLANK, ((label, "accent bold"),), *_paragraphs(text, width)]
+            if words:
+                lines += [BLANK, ((label, "accent bold"),), *_paragraphs(words, width)]
         if found.test_cases:
             lines += [BLANK, (("TEST CASES", "accent bold"),)]
             for case in found.test_cases:
@@ -30,9 +30,15 @@ def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
     lines += [BLANK, (("THE SEATS", "muted bold"),)]
     for seat in (*SEATS, *(name for name in task.seats if name not in SEATS)):
         text = task.seats.get(seat)
-        sign, style = (glyphs.ok, "good") if text else (glyphs.run, "accent") if task.council == "sitting" else (glyphs.none, "muted")
+        sign, style = (
+            (glyphs.ok, "good")
+            if text
+            else (glyphs.run, "accent")
+            if task.council == "sitting"
+            else (glyphs.none, "muted")
+        )
         lines.append(((f"{sign} ", style), (outside(seat), "fg bold")))
-        said = text or ("is thinking" if task.council == "sitting" else "gave no diagnosis")
+        said: str = text or ("is thinking" if task.council == "sitting" else "gave no diagnosis")
         lines += _paragraphs(said, width, "fg" if text else "muted", "  ")
     return lines
 
@@ -48,7 +54,11 @@ class Council(SheetPage):
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         sat = [task for task in view.state.tasks.values() if task.council]
         if not sat:
-            return wrap("No council has sat. It is called when the top of the ladder fails three times or is stuck.", width, "muted")
+            return wrap(
+                "No council has sat. It is called when the top of the ladder fails three times or is stuck.",
+                width,
+                "muted",
+            )
         sat.sort(key=lambda task: task.id != view.selected)
         lines: list[Line] = []
         for number, task in enumerate(sat):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
+from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
@@ -28,7 +30,7 @@ TABS = (("1", "tasks", "tasks"), ("2 3", "iteration, output", "work"), ("4 5", "
 class Dashboard(Page):
     NAME = "dashboard"
     BRIEF_GATE = False
-    CSS_PATH = "dashboard.tcss"
+    CSS_PATH: ClassVar[CSSPathType | None] = "dashboard.tcss"
 
     def __init__(self) -> None:
         super().__init__()
@@ -49,8 +51,8 @@ class Dashboard(Page):
                 yield HealthPanel()
                 yield RecentPanel()
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self._show_group("work")
 
     def update_view(self, view: View) -> None:
@@ -191,5 +193,9 @@ def tab_line(group: str) -> Line:
     spans: list[Span] = [(" ", "")]
     for keys, words, name in TABS:
         here = name == group
-        spans += [(f" {keys} ", "accent bold" if here else "muted"), (f"{words} ", "fg bold underline" if here else "muted"), (" ", "")]
+        spans += [
+            (f" {keys} ", "accent bold" if here else "muted"),
+            (f"{words} ", "fg bold underline" if here else "muted"),
+            (" ", ""),
+        ]
     return tuple(spans)

@@ -44,10 +44,13 @@ def _heading(view: View, row: DiffRow, width: int) -> Line:
     if row.kind == "!":
         return crop([(f"  {outside(row.text)}", "muted")], width)
     words = f"line {row.new}  {outside(row.text)}"
-    return crop([(f"{view.glyphs.rule * 2} {words} ", "accent"), (view.glyphs.rule * width, "line")], width)
+    head = f"{view.glyphs.rule * 2} {words.strip()} "
+    return crop([(head, "accent"), (view.glyphs.rule * max(0, width - len(head)), "line")], width)
 
 
-def _cell(row: DiffRow | None, code: dict[tuple[str, int], tuple[Span, ...]], width: int, side: str, view: View) -> Line:
+def _cell(
+    row: DiffRow | None, code: dict[tuple[str, int], tuple[Span, ...]], width: int, side: str, view: View
+) -> Line:
     """One line of one side, filled to its width so that the ground is even."""
     if row is None:
         return ((" " * width, ""),)
@@ -56,9 +59,14 @@ def _cell(row: DiffRow | None, code: dict[tuple[str, int], tuple[Span, ...]], wi
     number = row.old if of == "old" else row.new
     sign = row.kind if row.kind != "-" else view.glyphs.minus
     style = {"+": "added", "-": "removed"}.get(row.kind, "muted")
-    head: list[Span] = [(f"{number:>4} ", f"muted{ground}" if not ground else f"{style}{ground}"), (f"{sign} ", f"{style} bold{ground}")]
+    head: list[Span] = [
+        (f"{number:>4} ", f"muted{ground}" if not ground else f"{style}{ground}"),
+        (f"{sign} ", f"{style} bold{ground}"),
+    ]
     text = code.get((of, number), ((row.text, ""),))
-    line = crop([*head, *((piece, f"{words}{ground}".strip() if words else f"fg{ground}") for piece, words in text)], width)
+    line = crop(
+        [*head, *((piece, f"{words}{ground}".strip() if words else f"fg{ground}") for piece, words in text)], width
+    )
     return (*line, (" " * max(0, width - width_of(line)), f"fg{ground}"))
 
 
@@ -93,7 +101,12 @@ class Diff(ListPage):
             task = view.task
             changes = task.changes if task is not None else ()
             rows: list[Line] = [
-                spread([(outside(change.path), "fg")], [(f"+{change.added}", "added"), (f" {view.glyphs.minus}{change.removed}", "removed")], width, 1)
+                spread(
+                    [(outside(change.path), "fg")],
+                    [(f"+{change.added}", "added"), (f" {view.glyphs.minus}{change.removed}", "removed")],
+                    width,
+                    1,
+                )
                 for change in changes
             ]
             return rows or [(("nothing is changed", "muted"),)], [] if rows else [0]
@@ -108,13 +121,15 @@ class Diff(ListPage):
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         task = view.task
-        at = self.list.cursor
+        at = self.menu.cursor
         if not self._files or not 0 <= at < len(self._files):
             why = outside(self._error) if self._error else "no change to show" if self.loaded else "reading the diff"
             return [((why, "muted"),)]
         file = self._files[at]
         note = f" {view.glyphs.sep} {file.note}" if file.note else ""
-        self.sheet.set_title(f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", f"{at + 1} of {len(self._files)}")
+        self.sheet.set_title(
+            f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", f"{at + 1} of {len(self._files)}"
+        )
         return diff_lines(view, file, width) or [BLANK]
 
     def text_to_save(self) -> tuple[str, str]:

@@ -40,8 +40,8 @@ class Log(ListPage):
                 yield RowList(id="list", title="EVENTS")
                 yield Sheet(id="sheet")
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self.query_one(Input).cursor_blink = False
         self.run_worker(self._load(), exit_on_error=False)
 
@@ -69,13 +69,13 @@ class Log(ListPage):
         if not self._shown:
             return [(("no event holds these words" if self._filter else "no event yet", "muted"),)], [0]
         if self._at_end:
-            self.list.cursor = len(self._shown) - 1
-            self.call_after_refresh(self.list.scroll_end, animate=False)
-        self.list.border_subtitle = f"{len(self._shown):,} of {len(every):,}"
+            self.menu.cursor = len(self._shown) - 1
+            self.call_after_refresh(self.menu.scroll_end, animate=False)
+        self.menu.border_subtitle = f"{len(self._shown):,} of {len(every):,}"
         return [event_line(envelope, view, width) for envelope in self._shown], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        at = self.list.cursor
+        at = self.menu.cursor
         if not 0 <= at < len(self._shown):
             return []
         envelope = self._shown[at]
@@ -102,13 +102,13 @@ class Log(ListPage):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        self.list.focus()
+        self.menu.focus()
 
     def do_back(self) -> None:
         if self.has_class("-filtering"):
             self.remove_class("-filtering")
             self.query_one(Input).value = ""
-            self.list.focus()
+            self.menu.focus()
             return
         super().do_back()
 

@@ -47,7 +47,10 @@ def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> 
         ("read from", result.source),
         ("exit code", "" if result.exit_code is None else str(result.exit_code)),
         ("took", f"{result.seconds:.1f} s" if result.seconds else ""),
-        ("coverage", "" if result.coverage is None else f"{result.coverage * (100 if result.coverage <= 1 else 1):.1f} %"),
+        (
+            "coverage",
+            "" if result.coverage is None else f"{result.coverage * (100 if result.coverage <= 1 else 1):.1f} %",
+        ),
         ("required", "yes" if result.required else "no: shown, never decides"),
         ("tree", short_hash(record.tree)),
         ("evidence", result.evidence[:16]),
@@ -58,7 +61,9 @@ def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> 
     lines += _attribution(view, result, width)
     for finding in (*result.findings, *record.findings):
         place = f"{outside(finding.path)}{':' + str(finding.line) if finding.line else ''}"
-        tone = "bad" if finding.severity in ("error", "critical") else "warn" if finding.severity == "human" else "muted"
+        tone = (
+            "bad" if finding.severity in ("error", "critical") else "warn" if finding.severity == "human" else "muted"
+        )
         lines += [BLANK, crop([(f"{outside(finding.rule)}  ", f"{tone} bold"), (place, "accent")], width)]
         lines += wrap(outside(finding.text), width, "fg", first="  ")
     if result.output:
@@ -98,7 +103,7 @@ class Evidence(ListPage):
 
     def __init__(self) -> None:
         super().__init__()
-        self._task = ""
+        self._of_task = ""
         self._records: list[Judged] = []
         self._error = ""
         self._entries: list[tuple[Judged, CheckResult] | None] = []
@@ -107,12 +112,12 @@ class Evidence(ListPage):
     def update_view(self, view: View) -> None:
         task = view.task
         if task is not None and (task.id, task.evidence) != self._key():
-            self._task, self._evidence = task.id, task.evidence
+            self._of_task, self._evidence = task.id, task.evidence
             self.run_worker(self._load(task.id), group="evidence", exclusive=True, exit_on_error=False)
         super().update_view(view)
 
     def _key(self) -> tuple[str, str]:
-        return self._task, getattr(self, "_evidence", "?")
+        return self._of_task, getattr(self, "_evidence", "?")
 
     async def _load(self, task: str) -> None:
         answer = await self.ask(GetEvidence(task=task))
@@ -129,7 +134,11 @@ class Evidence(ListPage):
         rows: list[Line] = []
         self._entries = []
         for record in records:
-            title = f"T{outside(self._task)} iteration {record.iteration}" if record.iteration else f"tree {short_hash(record.tree)}"
+            title = (
+                f"T{outside(self._of_task)} iteration {record.iteration}"
+                if record.iteration
+                else f"tree {short_hash(record.tree)}"
+            )
             rows.append(crop([(title, "muted bold")], width))
             self._entries.append(None)
             for result in record.results:
@@ -145,10 +154,10 @@ class Evidence(ListPage):
         return rows, headings
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        at = self.list.cursor
+        at = self.menu.cursor
         entry = self._entries[at] if 0 <= at < len(self._entries) else None
         if entry is None:
             return [(("what a check measured appears here", "muted"),)]
         record, result = entry
-        self.sheet.set_title(f"{outside(result.name).upper()} {view.glyphs.sep} T{outside(self._task)}")
+        self.sheet.set_title(f"{outside(result.name).upper()} {view.glyphs.sep} T{outside(self._of_task)}")
         return check_lines(view, result, record, width)

@@ -23,7 +23,7 @@ def help_lines(keys: KeyMap, width: int, ascii_only: bool) -> list[Line]:
     fixed: list[Line] = [(("IN LISTS AND DIALOGS", "accent bold"),)]
     for key, words in FIXED:
         shown = key.replace("↑", "up").replace("↓", "down") if ascii_only else key
-        fixed += wrap(words, (width - 3) // 2 if width >= 100 else width, "fg", first=pad(shown, 12), rest=" " * 12)
+        fixed += wrap(words, (width - 3) // 2 if width >= 100 else width, "fg", first=pad(shown, 10), rest=" " * 10)
     blocks.append(fixed)
     if width < 100:
         return [line for block in blocks for line in (*block, BLANK)]
@@ -41,9 +41,9 @@ def _group(group: str, keys: KeyMap, width: int) -> list[Line]:
         if action.group != group:
             continue
         shown = " ".join(key_words(key) for key in keys.keys[action.name].split(","))
-        first, *rest = wrap(action.about, width - 12, "fg")
-        lines.append(((pad(shown, 12), "fg bold"), *first[1:]))
-        lines += [((" " * 12, ""), *line[1:]) for line in rest]
+        first, *rest = wrap(action.about, width - 10, "fg")
+        lines.append(((pad(shown, 10), "fg bold"), *first[1:]))
+        lines += [((" " * 10, ""), *line[1:]) for line in rest]
     return lines
 
 

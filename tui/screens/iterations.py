@@ -74,7 +74,7 @@ class Iterations(ListPage):
         elif not self._placed:
             self._placed = True
             own = [at for at, entry in enumerate(self._entries) if entry and entry[0] == view.selected]
-            self.list.cursor = own[-1] if own else len(rows) - 1
+            self.menu.cursor = own[-1] if own else len(rows) - 1
         return rows, headings
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
@@ -93,7 +93,7 @@ class Iterations(ListPage):
         return [_report_line(line, width, view) for line in text.split("\n")]
 
     def _entry(self) -> tuple[str, int] | None:
-        at = self.list.cursor
+        at = self.menu.cursor
         return self._entries[at] if 0 <= at < len(self._entries) else None
 
     async def _load(self, entry: tuple[str, int]) -> None:
@@ -106,7 +106,11 @@ class Iterations(ListPage):
 def _row(view: View, record: Record, width: int) -> Line:
     sign, _, style = of_verdict(Verdict.PASS if record.green else Verdict.FAIL, view.glyphs)
     word = record.decision.value if record.decision else ""
-    left = [(f" {sign} ", style), (f"it {record.iteration:<3}", "fg"), (f"{view.rung_name(record.rung):<7}", f"rung-{min(record.rung, 3) + 1}")]
+    left = [
+        (f" {sign} ", style),
+        (f"it {record.iteration:<3}", "fg"),
+        (f"{view.rung_name(record.rung):<7}", f"rung-{min(record.rung, 3) + 1}"),
+    ]
     left.append((f"{record.passing}/{record.total}" if record.total else "", "muted"))
     right = [(word, of_decision(record.decision))]
     if width > 50:

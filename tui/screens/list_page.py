@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
+from textual._path import CSSPathType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
@@ -18,14 +20,14 @@ from tui.widgets.sheet import Sheet
 class SheetPage(Page):
     """One scrolling sheet drawn from the view; redrawn only when its lines change."""
 
-    CSS_PATH = "pages.tcss"
+    CSS_PATH: ClassVar[CSSPathType | None] = "pages.tcss"
     HEADING = ""
 
     def body(self) -> Iterable[Widget]:
         yield Sheet(id="sheet")
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self.sheet.set_title(self.HEADING)
         self.sheet.focus()
 
@@ -65,12 +67,12 @@ class ListPage(SheetPage):
             yield RowList(id="list", title=self.LIST_TITLE)
             yield Sheet(id="sheet")
 
-    def on_mount(self) -> None:
-        super().on_mount()
-        self.list.focus()
+    def mounted(self) -> None:
+        super().mounted()
+        self.menu.focus()
 
     @property
-    def list(self) -> RowList:
+    def menu(self) -> RowList:
         return self.query_one("#list", RowList)
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
@@ -78,9 +80,9 @@ class ListPage(SheetPage):
         raise NotImplementedError
 
     def update_view(self, view: View) -> None:
-        width = self.list.scrollable_content_region.width
+        width = self.menu.scrollable_content_region.width
         if width > 0:
-            self.list.set_rows(*self.rows(view, width))
+            self.menu.set_rows(*self.rows(view, width))
         super().update_view(view)
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
@@ -94,4 +96,8 @@ class ListPage(SheetPage):
 
     def on_row_list_picked(self, event: RowList.Picked) -> None:
         event.stop()
+        self.picked(event.index)
+
+    def picked(self, index: int) -> None:
+        """The row was chosen; by default its sheet gets the keys."""
         self.sheet.focus()

@@ -1,4 +1,4 @@
-"""Page: header, body, gate bar and footer. Every screen that is no dialog is one, so a gate can be answered anywhere."""
+"""Page: header, body, gate bar and footer. Every screen but the dialogs is one, so gates can be answered anywhere."""
 
 from __future__ import annotations
 
@@ -47,8 +47,12 @@ class Page(Screen[None]):
         yield bar
         yield KeyFooter(self.NAME)
 
+    def mounted(self) -> None:
+        """Set up once the widgets are there. A hook, because Textual calls every class's own `on_mount`."""
+
     def on_mount(self) -> None:
         self.query_one(KeyFooter).show(self.dev.keys)
+        self.mounted()
         self.call_after_refresh(self.dev.redraw)
 
     def on_screen_resume(self) -> None:

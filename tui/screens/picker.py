@@ -7,7 +7,6 @@ from tui.paint import BLANK, Line, Span, outside, pad, spread, wrap
 from tui.screens.list_page import ListPage
 from tui.view import View
 from tui.widgets.meter import meter
-from tui.widgets.row_list import RowList
 from tui.wording import money
 
 
@@ -21,8 +20,8 @@ class Picker(ListPage):
         self._error = ""
         self.loaded = False
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self.run_worker(self._load(), exit_on_error=False)
 
     async def _load(self) -> None:
@@ -42,7 +41,10 @@ class Picker(ListPage):
         if sprint is None:
             return wrap('A sprint is one request and its plan. Type: devteam plan "what you want"', width, "muted")
         self.sheet.set_title(outside(sprint.id))
-        done: list[Span] = [(f"{sprint.done} of {sprint.total} tasks  ", "fg"), *meter(sprint.done, sprint.total, 16, view.glyphs, "good")]
+        done: list[Span] = [
+            (f"{sprint.done} of {sprint.total} tasks  ", "fg"),
+            *meter(sprint.done, sprint.total, 16, view.glyphs, "good"),
+        ]
         facts: list[Line] = [
             ((outside(sprint.title), "fg bold"),),
             BLANK,
@@ -56,11 +58,10 @@ class Picker(ListPage):
         return facts
 
     def chosen(self) -> SprintLine | None:
-        at = self.list.cursor
+        at = self.menu.cursor
         return self._sprints[at] if 0 <= at < len(self._sprints) else None
 
-    def on_row_list_picked(self, event: RowList.Picked) -> None:
-        event.stop()
+    def picked(self, index: int) -> None:
         sprint = self.chosen()
         if sprint is not None:
             from tui import actions
@@ -77,5 +78,8 @@ class Picker(ListPage):
 
 def _row(view: View, sprint: SprintLine, width: int) -> Line:
     here = sprint.id == view.state.sprint
-    left: list[Span] = [(f"{view.glyphs.run if here else ' '} ", "accent"), (outside(sprint.id), "fg bold" if here else "fg")]
+    left: list[Span] = [
+        (f"{view.glyphs.run if here else ' '} ", "accent"),
+        (outside(sprint.id), "fg bold" if here else "fg"),
+    ]
     return spread(left, [(f"{sprint.done}/{sprint.total} ", "muted"), (outside(sprint.status), "muted")], width, gap=1)

@@ -14,12 +14,21 @@ from tui.wording import short_hash
 def plan_lines(view: View, width: int) -> list[Line]:
     plan = view.state.plan
     if plan is None:
-        return wrap("There is no plan yet. Type: devteam plan \"what you want\"", width, "muted")
+        return wrap('There is no plan yet. Type: devteam plan "what you want"', width, "muted")
     lines: list[Line] = [spread([(outside(plan.title), "fg bold")], [(outside(plan.status).lower(), "muted")], width)]
     if plan.summary:
         lines += wrap(outside(plan.summary), width, "muted")
     for index, phase in enumerate(plan.phases):
-        lines += [BLANK, crop([(f"{outside(phase.id)}  {outside(phase.title).upper()}", "accent bold"), ("  scaffold" if phase.scaffold else "", "muted")], width)]
+        lines += [
+            BLANK,
+            crop(
+                [
+                    (f"{outside(phase.id)}  {outside(phase.title).upper()}", "accent bold"),
+                    ("  scaffold" if phase.scaffold else "", "muted"),
+                ],
+                width,
+            ),
+        ]
         for task in view.state.tasks.values():
             if task.phase == index:
                 lines += task_lines(view, task, width)

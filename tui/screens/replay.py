@@ -41,14 +41,25 @@ def slider_line(player: Player, width: int, glyphs: Glyphs) -> tuple[Line, int, 
     """The line, and where its track begins and how long it is."""
     length = max(player.end - player.start, 0.001)
     at = player.now() - player.start
-    head: list[Span] = [(f" {glyphs.gate if player.paused else glyphs.run} ", "accent bold"), (f"{duration(at):>8} ", "fg bold")]
+    head: list[Span] = [
+        (f" {glyphs.gate if player.paused else glyphs.run} ", "accent bold"),
+        (f"{duration(at):>8} ", "fg bold"),
+    ]
     speed = f"{player.speed:g}×" if not glyphs.ascii else f"{player.speed:g}x"
-    tail: list[Span] = [(f" {duration(length)}", "muted"), (f"  {speed} ", "accent"), (" space play  , . step  < > speed ", "muted")]
+    tail: list[Span] = [
+        (f" {duration(length)}", "muted"),
+        (f"  {speed} ", "accent"),
+        (" space play  , . step  < > speed ", "muted"),
+    ]
     if width < 90:
         tail = tail[:2]
     start, cells = width_of(head), max(8, width - width_of(head) - width_of(tail))
     knob = round(share(at, length) * (cells - 1))
-    track: list[Span] = [(glyphs.rule * knob, "accent"), (glyphs.knob, "accent bold"), (glyphs.rule * (cells - knob - 1), "line")]
+    track: list[Span] = [
+        (glyphs.rule * knob, "accent"),
+        (glyphs.knob, "accent bold"),
+        (glyphs.rule * (cells - knob - 1), "line"),
+    ]
     return (*head, *track, *tail), start, cells
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tui.paint import BLANK, Line, Span, outside, pad, spread
 from tui.screens.list_page import ListPage
 from tui.view import View
-from tui.widgets.row_list import RowList
 from tui.wording import duration, money
 
 
@@ -20,7 +19,10 @@ def policy_lines(view: View, width: int) -> list[Line]:
         ("lanes", str(policy.lanes)),
         ("budget", f"{money(policy.budget.session_usd)} a sprint, {money(policy.budget.day_usd)} a day"),
         ("calls", f"{policy.limits.calls_per_hour} an hour"),
-        ("timeouts", f"implementation {duration(policy.timeouts.implementation)}, checks {duration(policy.timeouts.checks)}"),
+        (
+            "timeouts",
+            f"implementation {duration(policy.timeouts.implementation)}, checks {duration(policy.timeouts.checks)}",
+        ),
         ("halt on", ", ".join(policy.halt_conditions).replace("_", " ")),
         ("sandbox", outside(view.state.sandbox) or "not running"),
     ]
@@ -40,18 +42,28 @@ class Settings(ListPage):
         self._entries = [None]
         for name, theme in sorted(self.dev.themes.items()):
             here = name == self.dev.theme
-            left: list[Span] = [(f" {view.glyphs.dot if here else ' '} ", "accent"), (outside(name), "fg bold" if here else "fg")]
+            left: list[Span] = [
+                (f" {view.glyphs.dot if here else ' '} ", "accent"),
+                (outside(name), "fg bold" if here else "fg"),
+            ]
             rows.append(spread(left, [("dark" if theme.dark else "light", "muted")], width, gap=1))
             self._entries.append(("theme", name))
         rows += [BLANK, (("GATES", "muted bold"),)]
         self._entries += [None, None]
         for kind in ("fix", "task"):
             on = view.state.auto_mode(kind)
-            left = [(f" {view.glyphs.dot if on else ' '} ", "warn"), (f"{kind} gates answer themselves", "fg")]
+            left = [(f" {view.glyphs.dot if on else ' '} ", "warn"), (f"{kind} gates", "fg")]
             rows.append(spread(left, [("auto" if on else "asked", "warn" if on else "muted")], width, gap=1))
             self._entries.append(("auto", kind))
         there = view.state.attended
-        rows.append(spread([(f" {view.glyphs.dot if there else ' '} ", "good"), ("somebody attends", "fg")], [("yes" if there else "no", "muted")], width, 1))
+        rows.append(
+            spread(
+                [(f" {view.glyphs.dot if there else ' '} ", "good"), ("somebody attends", "fg")],
+                [("yes" if there else "no", "muted")],
+                width,
+                1,
+            )
+        )
         self._entries.append(("attended", ""))
         return rows, [at for at, entry in enumerate(self._entries) if entry is None]
 
@@ -59,16 +71,28 @@ class Settings(ListPage):
         self.sheet.set_title("THIS RUN", "enter sets what the cursor is on")
         sample: list[Line] = [
             (("how it looks", "muted bold"),),
-            ((f"{view.glyphs.ok} pass  ", "good"), (f"{view.glyphs.bad} fail  ", "bad"), (f"{view.glyphs.warn} warning  ", "warn"), (f"{view.glyphs.gate} gate  ", "gate"), ("muted words", "muted")),
-            tuple((f"{view.rung_name(number)}  ", f"rung-{min(number, 3) + 1}") for number in range(len(view.state.policy.ladder.rungs))),
-            (("  12 + added line  ", "added on-added-ground"), ("  ", ""), (f"  13 {view.glyphs.minus} removed line  ", "removed on-removed-ground")),
+            (
+                (f"{view.glyphs.ok} pass  ", "good"),
+                (f"{view.glyphs.bad} fail  ", "bad"),
+                (f"{view.glyphs.warn} warning  ", "warn"),
+                (f"{view.glyphs.gate} gate  ", "gate"),
+                ("muted words", "muted"),
+            ),
+            tuple(
+                (f"{view.rung_name(number)}  ", f"rung-{min(number, 3) + 1}")
+                for number in range(len(view.state.policy.ladder.rungs))
+            ),
+            (
+                ("  12 + added line  ", "added on-added-ground"),
+                ("  ", ""),
+                (f"  13 {view.glyphs.minus} removed line  ", "removed on-removed-ground"),
+            ),
             BLANK,
         ]
         return [*sample, *policy_lines(view, width)]
 
-    def on_row_list_picked(self, event: RowList.Picked) -> None:
-        event.stop()
-        entry = self._entries[event.index] if event.index < len(self._entries) else None
+    def picked(self, index: int) -> None:
+        entry = self._entries[index] if index < len(self._entries) else None
         match entry:
             case ("theme", name):
                 self.dev.set_theme(name)

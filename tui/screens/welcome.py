@@ -27,12 +27,27 @@ class Way(Struct, frozen=True, kw_only=True):
 
 
 WAYS = (
-    Way(action="plan", title="Start from a plan", command='devteam plan "add login"', about="an agent writes a plan with you; or name a file: devteam run plan.md"),
-    Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint with a scripted agent: a failure, an escalation, a gate. No key, no network"),
-    Way(action="init", title="Set up this repository", command="devteam init", about="writes .devteam/config.toml with the checks it finds"),
-    Way(action="doctor", title="Check this machine", command="devteam doctor", about="says which agents, sandbox and tools are there"),
+    Way(
+        action="plan",
+        title="Start from a plan",
+        command='devteam plan "add login"',
+        about="planned with you; or: devteam run plan.md",
+    ),
+    Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint; no key, no network"),
+    Way(
+        action="init",
+        title="Set up this repository",
+        command="devteam init",
+        about="writes the config with the checks it finds",
+    ),
+    Way(
+        action="doctor",
+        title="Check this machine",
+        command="devteam doctor",
+        about="agents, sandbox, tools: what is there",
+    ),
 )
-OUTSIDE = Way(action="git", title="Make a repository here", command="git init", about="devteam works on a git repository: that is how your files stay safe")
+OUTSIDE = Way(action="git", title="Make a repository here", command="git init", about="how your files stay safe")
 
 
 class Welcome(Page):
@@ -47,8 +62,8 @@ class Welcome(Page):
             yield Sheet(id="hello")
             yield RowList(id="ways", title="WHAT NEXT")
 
-    def on_mount(self) -> None:
-        super().on_mount()
+    def mounted(self) -> None:
+        super().mounted()
         self.query_one("#ways", RowList).focus()
 
     def update_view(self, view: View) -> None:
@@ -59,7 +74,11 @@ class Welcome(Page):
         hello.set_lines(hello_lines(self.dev.options.in_repo, width))
         rows: list[Line] = []
         for way in self.ways():
-            spans: list[Span] = [(pad(way.title, 26), "fg bold"), (pad(way.command, 28), "accent"), (way.about if width > 110 else "", "muted")]
+            spans: list[Span] = [
+                (pad(way.title, 26), "fg bold"),
+                (pad(way.command, 26), "accent"),
+                (way.about if width >= 90 else "", "muted"),
+            ]
             rows.append(tuple(spans))
         ways.set_rows(rows)
 
@@ -84,7 +103,11 @@ def hello_lines(in_repo: bool, width: int) -> list[Line]:
         BLANK,
     ]
     if in_repo:
-        lines += wrap("There is no sprint here yet. As soon as one is made, by you or by another terminal, this screen shows it.", width, "muted")
+        lines += wrap(
+            "There is no sprint here yet. As soon as one is made, by you or by another terminal, this screen shows it.",
+            width,
+            "muted",
+        )
     else:
         lines += wrap("This folder is in no git repository, so there is nothing to work on here.", width, "warn")
         lines += wrap("Go to one with cd, or type git init, then devteam tui.", width, "muted")

@@ -13,6 +13,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from engine.core.clean import clean
+from tui.glyphs import plain_ascii
 from tui.ink import ink_of
 from tui.paint import BLANK, Line, plain
 
@@ -48,9 +49,13 @@ class Canvas(ScrollView, can_focus=False):
     }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.lines: tuple[Line, ...] = ()
+
+    def on_mount(self) -> None:
+        if self.lines:  # set before there was a place to lay them out
+            self.refresh(layout=True)
 
     def set_lines(self, lines: Sequence[Line]) -> bool:
         """Show these lines; true if they differ from what is shown."""
@@ -84,7 +89,12 @@ class Canvas(ScrollView, can_focus=False):
         ground = self.ground_of(row)
         if ground:
             base += ink.style(ground)
-        segments = [Segment(harmless(text), base + ink.style(words)) for text, words in self.line_at(row) if text]
+        fold = self.app.has_class("-ascii")
+        segments = [
+            Segment(plain_ascii(harmless(text)) if fold else harmless(text), base + ink.style(words))
+            for text, words in self.line_at(row)
+            if text
+        ]
         strip = self._with_selection(Strip(segments), row)
         return strip.crop_extend(self.scroll_offset.x, self.scroll_offset.x + width, base).apply_offsets(
             self.scroll_offset.x, row

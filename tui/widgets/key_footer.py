@@ -12,7 +12,9 @@ from tui.widgets.canvas import Canvas
 GAP = 2
 
 
-def footer_spans(actions: list[Action], keys: KeyMap, width: int, asking: bool = False) -> tuple[Line, list[tuple[int, int, str]]]:
+def footer_spans(
+    actions: list[Action], keys: KeyMap, width: int, asking: bool = False
+) -> tuple[Line, list[tuple[int, int, str]]]:
     """The line, and which cells belong to which action."""
     spans: list[Span] = [(" ", "")]
     places: list[tuple[int, int, str]] = []
@@ -22,7 +24,9 @@ def footer_spans(actions: list[Action], keys: KeyMap, width: int, asking: bool =
     for action in actions:
         key = keys.shown(action.name, 1 if asking and action.name == "help" else 0)
         cells = len(key) + 1 + len(action.label)
-        room = width - used - (0 if action is last else reserve if not any(name == "help" for *_, name in places) else 0)
+        room = (
+            width - used - (0 if action is last else reserve if not any(name == "help" for *_, name in places) else 0)
+        )
         if cells + 1 > room:
             continue
         spans += [(key, "accent bold"), (f" {action.label}", "muted"), (" " * GAP, "")]

@@ -46,7 +46,7 @@ class LineView(Canvas, can_focus=True):
             self.view = view
             self.following = following
 
-    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.source: list[Row] = []
         self.rows: list[Row] = []
@@ -100,7 +100,7 @@ class LineView(Canvas, can_focus=True):
             if row.fold == hidden:
                 continue
             text = row.text
-            if not width or len(text) <= width and (text.isascii() or cell_len(text) <= width):
+            if not width or (len(text) <= width and (text.isascii() or cell_len(text) <= width)):
                 out.append(row)
                 continue
             out.extend(Row(row.style, piece, row.fold) for piece in wrapped(harmless(text), width))

@@ -35,8 +35,10 @@ def spark(values: Sequence[float], glyphs: Glyphs, style: str = "accent") -> lis
     return [("".join(marks), style)]
 
 
-def columns(values: Sequence[float], width: int, height: int, glyphs: Glyphs, style: str, top: float = 0.0) -> list[Line]:
-    """A plot of columns, the last value at the right; `top` is the value at full height."""
+def columns(
+    values: Sequence[float], width: int, height: int, glyphs: Glyphs, style: str, top: float = 0.0
+) -> list[Line]:
+    """A plot of columns with a bright edge over a quiet ground; `top` is the value at full height."""
     if not values or width <= 0 or height <= 0:
         return []
     sampled = [values[min(len(values) - 1, int((cell + 1) * len(values) / width) - 1)] for cell in range(width)]
@@ -44,9 +46,23 @@ def columns(values: Sequence[float], width: int, height: int, glyphs: Glyphs, st
     steps = glyphs.spark
     rows: list[Line] = []
     for row in range(height, 0, -1):
-        text = ""
+        spans: list[Span] = []
         for value in sampled:
             level = share(value, most) * height * len(steps) - (row - 1) * len(steps)
-            text += glyphs.block if level >= len(steps) else (steps[int(level)] if level > 0 else " ")
-        rows.append(((text, style),))
+            if level > len(steps):
+                spans.append((glyphs.shade if glyphs.ascii else glyphs.block, "line"))
+            else:
+                spans.append((steps[min(len(steps), max(1, round(level))) - 1] if level > 0 else " ", style))
+        rows.append(merged(spans))
     return rows
+
+
+def merged(spans: Sequence[Span]) -> Line:
+    """Neighbours of one style as one span."""
+    out: list[Span] = []
+    for text, style in spans:
+        if out and out[-1][1] == style:
+            out[-1] = (out[-1][0] + text, style)
+        else:
+            out.append((text, style))
+    return tuple(out)

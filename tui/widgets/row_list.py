@@ -32,8 +32,6 @@ class RowList(Canvas, can_focus=True):
         padding: 0 1;
     }
     RowList:focus { border: round $accent; border-title-color: $accent; }
-    .-ascii RowList { border: ascii $line; }
-    .-ascii RowList:focus { border: ascii $accent; }
     """
 
     class Moved(Message):
@@ -52,7 +50,7 @@ class RowList(Canvas, can_focus=True):
             self.rows = rows
             self.index = index
 
-    def __init__(self, *, id: str | None = None, title: str = "") -> None:  # noqa: A002
+    def __init__(self, *, id: str | None = None, title: str = "") -> None:
         super().__init__(id=id)
         self.cursor = 0
         self._skip: frozenset[int] = frozenset()

@@ -18,8 +18,6 @@ class Sheet(Canvas, can_focus=True):
         padding: 0 1;
     }
     Sheet:focus { border: round $accent; border-title-color: $accent; }
-    .-ascii Sheet { border: ascii $line; }
-    .-ascii Sheet:focus { border: ascii $accent; }
     """
 
     def set_title(self, title: str, subtitle: str = "") -> None:
