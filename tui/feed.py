@@ -57,6 +57,7 @@ class Feed:
         """Items folded so far."""
         self._pending: deque[Item] = deque()
         self._room = asyncio.Event()
+        self._said = CONNECTING.status
 
     # ── the worker ──
 
@@ -75,7 +76,7 @@ class Feed:
                     LinkStatus(status="lost", detail=f"the engine cannot be reached: {error}", hint="trying again")
                 )
             else:
-                if self.status.status not in ("lost", "read_only"):
+                if self._said not in ("lost", "read_only", "ended"):
                     self._say(
                         LinkStatus(status="ended", detail="the engine has ended", hint="devteam run takes it up again")
                     )
@@ -89,17 +90,20 @@ class Feed:
         self.state = state
         self.streams = {}
         self.checks = MappingProxyType({})
-        if self.status.status != "connected":
+        if self._said != "connected":
             self._say(LinkStatus(status="connected"))
         for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
             past = await self.link.fetch(GetOutput(task=task.id))
             for activity in past.output:
-                self._activity(activity)
+                if activity.effect not in state.inflight:  # those are told again from their start by `follow`
+                    self._activity(activity)
 
     async def _read(self) -> None:
         since = 0
         async for item in self.link.follow(self.state.seq):
             self._pending.append(item)
+            if isinstance(item, LinkStatus):
+                self._said = item.status
             since += 1
             if since >= YIELD_EVERY:
                 since = 0
@@ -109,6 +113,7 @@ class Feed:
                     await self._room.wait()
 
     def _say(self, status: LinkStatus) -> None:
+        self._said = status.status
         self._pending.append(status)
 
     # ── the frame ──

@@ -46,7 +46,7 @@ class TuiOptions:
     bell: bool = True
     fps: float = 15.0
     land: Callable[[], Awaitable[Ack]] | None = None
-    """Brings the sprint's commits to the user's branch."""
+    """Brings the sprint's commits to the user's branch; without it the engine is told to (LandNow)."""
     open_sprint: Callable[[str], Awaitable[Link]] | None = None
     """A link to another sprint; without it choosing one leaves with Leave(action="sprint")."""
     run_program: Callable[[list[str]], int] | None = None

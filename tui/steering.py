@@ -115,7 +115,6 @@ class Steering:
 
     async def _land(self) -> None:
         hook = self.app.options.land
-        made = vars(cmd).get("Land")
         if hook is not None:
             try:
                 ack = await hook()
@@ -124,10 +123,8 @@ class Steering:
             self.app.tell(
                 outside(ack.detail) or ("landed" if ack.ok else "not landed"), "information" if ack.ok else "warning"
             )
-        elif made is not None:
-            await self.send(made(id=self._id(), by=self.app.options.by), "landing is on its way")
         else:
-            self.app.tell("type: devteam land", "information")
+            await self.send(cmd.LandNow(id=self._id(), by=self.app.options.by), "landing is on its way")
 
     # ── the task ──
 

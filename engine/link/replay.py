@@ -23,11 +23,13 @@ from engine.link.contract import (
     GetEvents,
     GetEvidence,
     GetOutput,
+    GetReport,
     GetSprints,
     Item,
     LinkStatus,
     SprintLine,
 )
+from engine.link.errors import UserError
 
 LONGEST_GAP = 3.0
 """Seconds of silence that are played; a night's wait for a limit is not watched twice."""
@@ -36,8 +38,8 @@ CHECKPOINT = 500
 REFUSAL = "this is a recording: nothing can be changed in it"
 
 
-class ReplayError(ValueError):
-    """A file that cannot be played; says where it is wrong and what to do."""
+class ReplayError(UserError):
+    """A recording that cannot be played; says where it is wrong and what to do."""
 
 
 class ReplayLink:
@@ -129,7 +131,12 @@ class ReplayLink:
         return fold((item for item in self._items[kept:position] if isinstance(item, Envelope)), state)
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
+        """What comes after the slider; first, like every link, what the effects under way have said already."""
         yield LinkStatus(status="read_only", detail="a recording" + (f": {self.name}" if self.name else ""))
+        under_way = self.state_at(self._at).inflight
+        for item in self._items[: self._at]:
+            if not isinstance(item, Envelope) and item.effect in under_way:
+                yield item
         said_end = False
         while not self._closed:
             self._moved.clear()
@@ -180,6 +187,8 @@ class ReplayLink:
                 return Answered(output=tuple(_outputs(played, query)))
             case GetEvidence():
                 return Answered(evidence=tuple(_evidence(played, query.task)))
+            case GetReport():
+                return self._report(query, [item for item in played if isinstance(item, Envelope)])
             case GetSprints():
                 state = self.state_at(self._at)
                 done, total = state.progress()
@@ -191,6 +200,20 @@ class ReplayLink:
                 return Answered(sprints=(line,))
             case _:
                 return Answered(error="the recording does not hold this")
+
+    def _report(self, query: GetReport, facts: list[Envelope]) -> Answered:
+        from engine import report
+
+        state = self.state_at(self._at)
+        if not query.task:
+            return Answered(text=report.summary(state))
+        if query.iteration:
+            found = list(report.iterations(facts, query.task, query.iteration))
+            return Answered(text=found[-1]) if found else Answered(error=f"no iteration {query.iteration} yet")
+        task = state.tasks.get(query.task)
+        return (
+            Answered(text=report.completion(state, task)) if task else Answered(error=f"there is no task {query.task}")
+        )
 
     async def close(self) -> None:
         self._closed = True
@@ -210,7 +233,7 @@ class ReplayLink:
                 continue
             if broken is not None:
                 raise ReplayError(
-                    f"{name or 'recording'}, line {broken[0]}: {broken[1]}; remove the line and try again"
+                    f"{name or 'recording'}, line {broken[0]}: {broken[1]}", "remove the line and try again"
                 )
             try:
                 item = decode_item(line)
@@ -219,11 +242,8 @@ class ReplayLink:
                 continue
             if not isinstance(item, LinkStatus):
                 items.append(item)
-        if not items:
-            why = f": {broken[1]}" if broken else ""
-            raise ReplayError(
-                f"{name or 'recording'} holds no event{why}; record one with: devteam run --json > run.jsonl"
-            )
+        if not items and broken is not None:
+            raise ReplayError(f"{name or 'recording'}, line {broken[0]}: {broken[1]}", "name a .jsonl file of devteam")
         return cls(items, name=name, speed=speed, at_end=at_end)
 
     @classmethod
@@ -231,8 +251,11 @@ class ReplayLink:
         try:
             data = path.read_bytes()
         except OSError as error:
-            raise ReplayError(f"{path} cannot be read: {error.strerror}; name a .jsonl file or a sprint") from error
-        return cls.from_lines(data.split(b"\n"), name=path.name, speed=speed, at_end=at_end)
+            raise ReplayError(f"{path} cannot be read: {error.strerror}", "name a .jsonl file or a sprint") from error
+        link = cls.from_lines(data.split(b"\n"), name=path.name, speed=speed, at_end=at_end)
+        if not link.length:
+            raise ReplayError(f"{path} holds no event", "record one with: devteam run --json > run.jsonl")
+        return link
 
 
 def _rising(times: Sequence[float]) -> list[float]:
@@ -278,7 +301,7 @@ def _evidence(played: Sequence[Envelope | AnyActivity], task: str) -> list[dict[
             event = item.event
             records.append(
                 {
-                    "id": event.evidence,
+                    "hash": event.evidence,
                     "task": task,
                     "iteration": event.iteration,
                     "tree": event.tree,

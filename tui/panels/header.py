@@ -121,7 +121,9 @@ def notice_line(view: View, width: int) -> Line:
     """What must be said now, in words, the most urgent first; empty when all is quiet."""
     state, glyphs = view.state, view.glyphs
     parts: list[list[Span]] = []
-    if view.link.status in ("lost", "ended") or (view.link.status == "read_only" and not view.replaying):
+    told = state.outcome and not state.running  # the header's first line says how it ended
+    unlinked = view.link.status == "lost" or (view.link.status == "ended" and not told)
+    if unlinked or (view.link.status == "read_only" and not view.replaying):
         sign = glyphs.bad if view.link.status == "lost" else glyphs.stop
         style = "bad" if view.link.status == "lost" else "warn"
         said = outside(view.link.detail) or view.link.status.replace("_", "-")

@@ -17,14 +17,29 @@ from tui.wording import short_hash
 LABEL = 13
 
 
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    artefacts: dict[str, str] = {}
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One check's own record: the files it left, by hash."""
+
+    result: CheckResult
+    measurement: Measured = Measured()
+
+
 class Judged(msgspec.Struct, frozen=True, kw_only=True):
     """The part of an evidence record that is shown."""
 
     results: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     tree: str = ""
-    id: str = ""
+    hash: str = ""
     iteration: int = 0
+    accepted: bool | None = None
+    error: str = ""
+    """Why the record cannot be believed: it was changed or is gone."""
+    checks: tuple[Part, ...] = ()
 
 
 def judged(record: dict[str, Any]) -> Judged | None:
@@ -59,6 +74,7 @@ def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> 
         if value:
             lines.append(crop([(pad(label, LABEL), "muted"), (outside(value), "fg")], width))
     lines += _attribution(view, result, width)
+    lines += _artefacts(result, record, width)
     for finding in (*result.findings, *record.findings):
         place = f"{outside(finding.path)}{':' + str(finding.line) if finding.line else ''}"
         tone = (
@@ -70,6 +86,17 @@ def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> 
         lines += [BLANK, (("the end of its output", "muted bold"),)]
         for line in result.output.split("\n")[-40:]:
             lines.append(crop([(f"{glyphs.bar} ", "line"), (outside(line), "muted")], width))
+    return lines
+
+
+def _artefacts(result: CheckResult, record: Judged, width: int) -> list[Line]:
+    """Files the check left in the evidence store, named by what they hold."""
+    found = next((part.measurement.artefacts for part in record.checks if part.result.name == result.name), {})
+    if not found:
+        return []
+    lines: list[Line] = [BLANK, (("artefacts", "muted bold"),)]
+    for name, digest in found.items():
+        lines.append(crop([(pad(outside(name), LABEL), "fg"), (f" {outside(digest)[:16]}", "muted")], width))
     return lines
 
 
@@ -141,6 +168,9 @@ class Evidence(ListPage):
             )
             rows.append(crop([(title, "muted bold")], width))
             self._entries.append(None)
+            if record.error:
+                rows.append(crop([(f" {view.glyphs.bad} ", "bad"), (outside(record.error), "bad")], width))
+                self._entries.append(None)
             for result in record.results:
                 sign, word, style = of_verdict(result.verdict, view.glyphs)
                 counted = f"{result.counts.passed}/{result.counts.total}" if result.counts else word
