@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from rich.cells import cell_len, chop_cells, set_cell_size
+from rich.cells import cell_len, set_cell_size
 
 from engine.core.clean import clean_line
 
@@ -22,6 +22,11 @@ LONGEST = 4000
 """Characters of one line that are ever drawn; an agent may send a megabyte without a line break."""
 
 
+def cells_of(text: str) -> int:
+    """Cells a clean text takes. Most text is ASCII, and then it is its length."""
+    return len(text) if text.isascii() else cell_len(text)
+
+
 def outside(text: str, limit: int = LONGEST) -> str:
     """Text that devteam did not write: cut, then cleaned to one harmless line."""
     if len(text) <= limit:
@@ -31,23 +36,31 @@ def outside(text: str, limit: int = LONGEST) -> str:
 
 
 def width_of(line: Iterable[Span]) -> int:
-    return sum(cell_len(text) for text, _ in line)
+    return sum(cells_of(text) for text, _ in line)
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
     """At most `width` cells, with an ellipsis where something was left out."""
     if width <= 0:
         return ""
-    if cell_len(text) <= width:
+    if cells_of(text) <= width:
         return text
     mark = ellipsis[:width]
     return set_cell_size(text, width - len(mark)).rstrip() + mark
 
 
+def head_of(text: str, width: int) -> str:
+    """The longest beginning of at most `width` cells, at least one character: never nothing, so a loop over it ends."""
+    end = min(width, len(text))
+    while end > 1 and (over := cells_of(text[:end]) - width) > 0:
+        end -= max(1, over // 2)
+    return text[: max(1, end)]
+
+
 def pad(text: str, width: int, *, right: bool = False) -> str:
     """Exactly `width` cells."""
     short = fit(text, width)
-    gap = " " * (width - cell_len(short))
+    gap = " " * (width - cells_of(short))
     return gap + short if right else short + gap
 
 
@@ -56,7 +69,7 @@ def crop(line: Iterable[Span], width: int) -> Line:
     out: list[Span] = []
     left = width
     for text, style in line:
-        cells = cell_len(text)
+        cells = cells_of(text)
         if cells > left:
             if left > 0:
                 out.append((fit(text, left), style))
@@ -105,24 +118,24 @@ def fitting(parts: Iterable[Sequence[Span]], width: int, separator: str = " · "
 
 def wrap(text: str, width: int, style: str = "", *, first: str = "", rest: str | None = None) -> list[Line]:
     """Words over as many lines as needed, by cells; `first` and `rest` are the indents."""
-    rest = " " * cell_len(first) if rest is None else rest
+    rest = " " * cells_of(first) if rest is None else rest
     out: list[Line] = []
     for paragraph in text.split("\n"):
         current, indent = "", first if not out else rest
         for word in paragraph.split(" "):
-            room = max(8, width - cell_len(indent))
+            room = max(8, width - cells_of(indent))
             candidate = f"{current} {word}" if current else word
-            if cell_len(candidate) <= room:
+            if cells_of(candidate) <= room:
                 current = candidate
                 continue
             if current:
                 out.append(((indent, "muted"), (current, style)))
                 indent, current = rest, ""
-            pieces = chop_cells(word, max(8, width - cell_len(indent))) or [""]
-            for piece in pieces[:-1]:
+            # A word longer than a line is cut; only the piece at hand is measured, whatever the word's length.
+            while len(piece := head_of(word, max(8, width - cells_of(indent)))) < len(word):
                 out.append(((indent, "muted"), (piece, style)))
-                indent = rest
-            current = pieces[-1]
+                word, indent = word[len(piece) :], rest
+            current = word
         out.append(((indent, "muted"), (current, style)))
     return out
 

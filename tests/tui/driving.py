@@ -39,14 +39,14 @@ async def settle(pilot: Pilot[Any]) -> None:
     app: DevteamApp = pilot.app  # type: ignore[assignment]
     link: ReplayLink = app.feed.link  # type: ignore[assignment]
     for _ in range(500):
-        if (link.position >= link.length or link.paused) and not app.feed.waiting and app.feed.status.status != "connecting":
+        played = link.position >= link.length or link.paused
+        if played and not app.feed.waiting and app.feed.status.status != "connecting":
             break
         await asyncio.sleep(0.005)
         app.feed.flush()
-    for _ in range(3):
-        app.redraw()
-        app.frame()
-        await pilot.pause()
+    app.redraw()
+    app.frame()
+    await pilot.pause()
     for _ in range(200):
         if getattr(app.screen, "loaded", True):
             break
@@ -75,10 +75,3 @@ async def running(
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         yield app, pilot, link
-
-
-def screen_text(app: DevteamApp) -> str:
-    """What is on the screen, as plain text."""
-    width, height = app.size
-    lines = app.screen._compositor.render_strips() if hasattr(app.screen._compositor, "render_strips") else []
-    return "\n".join("".join(segment.text for segment in strip) for strip in lines)

@@ -73,8 +73,8 @@ def recorder(attack: str) -> Recorder:
     """A sprint with one running task at a fix gate, one blocked, one in council; all its words are the attack."""
     rec = Recorder("007-hostile")
     spec = [
-        TaskSpec(id=f"1.{number}", title=attack, description=attack, accept=(attack,), scope=(attack,), verify=(attack,))
-        for number in range(1, 5)
+        TaskSpec(id=f"1.{at}", title=attack, description=attack, accept=(attack,), scope=(attack,), verify=(attack,))
+        for at in range(1, 5)
     ]
     plan = Plan(title=attack, summary=attack, topic="x", phases=(PhaseSpec(id="1", title=attack, tasks=tuple(spec)),))
     rec.fact(ev.SprintCreated(sprint=rec.sprint, plan=plan, branch=attack, topic="x"))

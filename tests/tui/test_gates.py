@@ -19,43 +19,59 @@ def answers(link: object) -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("mark", "keys", "expected"),
+    ("mark", "cases", "not_offered"),
     [
-        pytest.param("fix_gate", ["y"], ("G2", "yes", ""), id="fix-yes"),
-        pytest.param("fix_gate", ["a"], ("G2", "auto", ""), id="fix-auto"),
-        pytest.param("fix_gate", ["s"], ("G2", "skip", ""), id="fix-skip"),
-        pytest.param("fix_gate", ["c", *"use argon2", "f2"], ("G2", "comment", "use argon2"), id="fix-comment"),
-        pytest.param("task_gate", ["y"], ("G3", "yes", ""), id="task-yes"),
-        pytest.param("task_gate", ["a"], ("G3", "auto", ""), id="task-auto"),
-        pytest.param("task_gate", ["c", *"no", "ctrl+s"], ("G3", "comment", "no"), id="task-comment"),
-        pytest.param("blocked_gate", ["r", *"try", "f2"], ("G4", "retry", "try"), id="blocked-retry"),
-        pytest.param("blocked_gate", ["r", "f2"], ("G4", "retry", ""), id="blocked-retry-without-words"),
-        pytest.param("blocked_gate", ["s"], ("G4", "skip", ""), id="blocked-skip"),
-        pytest.param("blocked_gate", ["t"], ("G4", "stop", ""), id="blocked-stop"),
+        pytest.param(
+            "fix_gate",
+            [
+                (["y"], "", ("G2", "yes", "")),
+                (["a"], "", ("G2", "auto", "")),
+                (["s"], "", ("G2", "skip", "")),
+                (["c"], "use argon2", ("G2", "comment", "use argon2")),
+            ],
+            ["r", "t"],
+            id="fix",
+        ),
+        pytest.param(
+            "task_gate",
+            [
+                (["y"], "", ("G3", "yes", "")),
+                (["a"], "", ("G3", "auto", "")),
+                (["c"], "no", ("G3", "comment", "no")),
+            ],
+            ["s", "r", "t"],
+            id="task",
+        ),
+        pytest.param(
+            "blocked_gate",
+            [
+                (["s"], "", ("G4", "skip", "")),
+                (["t"], "", ("G4", "stop", "")),
+                (["r"], "try", ("G4", "retry", "try")),
+                (["r", "f2"], "", ("G4", "retry", "")),
+            ],
+            ["y", "a", "c"],
+            id="blocked",
+        ),
+        pytest.param("parallel", [], ["y", "a", "s", "c", "r", "t"], id="none"),
     ],
 )
-async def test_every_key_of_every_gate(mark: str, keys: list[str], expected: tuple[str, str, str]) -> None:
+async def test_every_key_of_every_gate(
+    mark: str, cases: list[tuple[list[str], str, tuple[str, str, str]]], not_offered: list[str]
+) -> None:
     async with running(mark) as (app, pilot, link):
-        keys = ["space" if key == " " else key for key in keys]
-        await press(pilot, *keys)
-        assert answers(link) == [expected]
-        assert link.sent[0].by == "tui"
-
-
-@pytest.mark.parametrize(
-    ("mark", "key"),
-    [
-        pytest.param("task_gate", "s", id="a task gate cannot be skipped"),
-        pytest.param("fix_gate", "r", id="a fix gate has no retry"),
-        pytest.param("fix_gate", "t", id="a fix gate has no stop"),
-        pytest.param("blocked_gate", "y", id="a blocked task cannot be approved"),
-        pytest.param("parallel", "y", id="no gate, no answer"),
-    ],
-)
-async def test_a_key_that_is_not_offered_does_nothing(mark: str, key: str) -> None:
-    async with running(mark) as (app, pilot, link):
-        await press(pilot, key)
+        await press(pilot, *not_offered)
         assert link.sent == []
+        assert len(app.screen_stack) == 2
+        for keys, text, expected in cases:
+            link.sent.clear()
+            app.gates.sending = ""
+            await press(pilot, *keys)
+            if text:
+                await pilot.press(*("space" if letter == " " else letter for letter in text))
+                await press(pilot, "f2")
+            assert answers(link) == [expected]
+            assert link.sent[0].by == "tui"
 
 
 async def test_keys_are_ignored_until_the_gate_has_been_in_sight() -> None:
@@ -112,7 +128,7 @@ async def test_the_guard_starts_again_for_the_next_gate_of_the_queue() -> None:
 
 
 async def test_a_second_press_sends_nothing_more() -> None:
-    async with running("fix_gate") as (app, pilot, link):
+    async with running("fix_gate") as (_app, pilot, link):
         await press(pilot, "y", "y", "a")
         assert answers(link) == [("G2", "yes", "")]
 
@@ -128,7 +144,7 @@ async def test_a_refused_answer_can_be_given_again() -> None:
 
 
 async def test_stepping_through_the_queue() -> None:
-    async with running("queue") as (app, pilot, link):
+    async with running("queue") as (app, pilot, _link):
         seen = [app.gates.current.id]
         for _ in range(3):
             await press(pilot, "right_square_bracket")
@@ -217,16 +233,16 @@ async def test_auto_is_shown_and_can_be_taken_back() -> None:
 
 
 async def test_question_mark_asks_at_a_gate_and_helps_without_one() -> None:
-    async with running("fix_gate") as (app, pilot, link):
+    async with running("fix_gate") as (app, pilot, _link):
         await press(pilot, "question_mark")
         assert isinstance(app.screen, AskScreen)
-    async with running("parallel") as (app, pilot, link):
+    async with running("parallel") as (app, pilot, _link):
         await press(pilot, "question_mark")
         assert app.screen.NAME == "help"
 
 
 async def test_g_opens_the_whole_text_and_closes_it() -> None:
-    async with running("fix_gate", size=(80, 24)) as (app, pilot, link):
+    async with running("fix_gate", size=(80, 24)) as (app, pilot, _link):
         bar = app.screen.query_one(GateBar)
         before = app.screen.query_one("#gate-text").size.height
         await press(pilot, "g")
@@ -237,6 +253,6 @@ async def test_g_opens_the_whole_text_and_closes_it() -> None:
 
 
 async def test_a_gate_can_be_answered_on_any_page() -> None:
-    async with running("fix_gate") as (app, pilot, link):
+    async with running("fix_gate") as (_app, pilot, link):
         await press(pilot, "d", "y")
         assert answers(link) == [("G2", "yes", "")]

@@ -20,12 +20,27 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from engine.core.activity import AgentOutput, OutputKind
+from engine.core.events import Envelope
+from engine.core.fold import fold
 from engine.core.model import Role
+from engine.link.contract import LinkStatus
 from tests.tui.driving import app_on, press, settle
-from tests.tui.hostile import ATTACKS, EVERYTHING, LONG, MARKERS, hostile
+from tests.tui.hostile import ATTACKS, EVERYTHING, LONG, MARKERS, hostile, recorder
+from tui.attention import title_of
 from tui.glyphs import UNICODE
 from tui.paint import fit, outside, wrap
+from tui.panels.gate_text import gate_body, gate_title
+from tui.panels.header import header_lines, notice_line
+from tui.panels.health import health_lines
+from tui.panels.iteration import iteration_lines
+from tui.panels.ladder import ladder_lines
+from tui.panels.tasks import task_rows
+from tui.screens.ask import talk_lines
+from tui.screens.cost import cost_lines
+from tui.screens.council import council_lines
+from tui.screens.plan import plan_lines
 from tui.stream import rows_of
+from tui.view import View
 from tui.widgets.canvas import harmless
 from tui.widgets.line_view import wrapped
 
@@ -40,7 +55,18 @@ def painted(app: object) -> str:
     return "\n".join("".join(segment.text for segment in strip) for strip in strips)
 
 
-@pytest.mark.parametrize("attack", [pytest.param(text, id=name) for name, text in ATTACKS.items()])
+def together(*names: str) -> str:
+    return " ".join(ATTACKS[name] for name in names)
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        pytest.param(together("markup", "click", "format"), id="markup"),
+        pytest.param(together("osc52", "title", "csi", "c1", "dcs", "nul", "cr"), id="control"),
+        pytest.param(together("bidi", "wide", "surrogate", "newlines"), id="unicode"),
+    ],
+)
 async def test_every_screen_takes_it(attack: str) -> None:
     link = hostile(attack)
     app = app_on(link)
@@ -61,11 +87,10 @@ async def test_a_click_in_agent_text_does_nothing() -> None:
         await settle(pilot)
         app.options.clock.pass_guard()  # type: ignore[attr-defined]
         bar = app.screen.query_one("#gate-buttons").region
-        for y in range(2, 40, 2):
-            if y in (bar.y, 39):
-                continue
-            for x in range(1, 120, 9):
-                await pilot.click(offset=(x, y))
+        for y in range(3, 39, 3):
+            for x in (6, 50, 95):
+                if y != bar.y:
+                    await pilot.click(offset=(x, y))
         await settle(pilot)
         assert link.sent == []
         assert app.gates.current is not None
@@ -80,6 +105,33 @@ async def test_megabyte_lines() -> None:
 
 
 TEXT = st.text(alphabet=st.characters(codec="utf-16", min_codepoint=0, max_codepoint=0x10FFFF), max_size=300)
+
+
+@pytest.mark.parametrize("attack", [pytest.param(text, id=name) for name, text in ATTACKS.items()])
+@pytest.mark.parametrize("width", [20, 33, 120])
+def test_every_panel_draws_it_as_text(attack: str, width: int) -> None:
+    """Each panel's own function, without a screen: what it hands to the canvas is harmless already."""
+    state = fold(item for item in recorder(attack).items if isinstance(item, Envelope))
+    view = View(state=state, now=state.now, selected="1.1", link=LinkStatus(status="lost", detail=attack, hint=attack))
+    gate = view.gates()[0]
+    drawn = [
+        *header_lines(view, width),
+        notice_line(view, width),
+        *(line for _, line in task_rows(view, width)),
+        *iteration_lines(view, width, 12),
+        *ladder_lines(view, width, 20),
+        *health_lines(view, width, 20),
+        gate_title(view, gate, 1, 2, width),
+        *gate_body(view, gate, width),
+        *talk_lines(gate, [attack], width),
+        *plan_lines(view, width),
+        *council_lines(view, state.tasks["1.2"], width),
+        *cost_lines(view, [], width, 40),
+    ]
+    for line in drawn:
+        for text, _ in line:
+            assert CONTROL.search(text) is None, text
+    assert CONTROL.search(title_of(view)) is None
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
@@ -134,7 +186,9 @@ def _in_a_terminal(keys: list[bytes]) -> bytes:
     return bytes(out)
 
 
-def _drain(master: int, out: bytearray, deadline: float, until: bytes = b"", grown: int = -1, quiet: float = 0.5) -> None:
+def _drain(
+    master: int, out: bytearray, deadline: float, until: bytes = b"", grown: int = -1, quiet: float = 0.5
+) -> None:
     """Read until the words are there, or until it has been quiet for a while after growing."""
     while time.monotonic() < deadline:
         ready, _, _ = select.select([master], [], [], quiet)

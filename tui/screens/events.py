@@ -80,7 +80,10 @@ class Log(ListPage):
             return []
         envelope = self._shown[at]
         self.sheet.set_title(f"{type_of(envelope.event).upper().replace('_', ' ')} {view.glyphs.sep} {envelope.seq}")
-        pretty = msgspec.json.format(encode(envelope.event), indent=2).decode(errors="replace")
+        try:
+            pretty = msgspec.json.format(encode(envelope.event), indent=2).decode(errors="replace")
+        except UnicodeEncodeError:  # text that no journal could have kept
+            pretty = ascii(envelope.event)
         return [_json_line(line, width) for line in pretty.split("\n")]
 
     def moved(self, index: int) -> None:

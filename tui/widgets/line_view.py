@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from rich.cells import cell_len, chop_cells
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from tui.ink import ink_of
+from tui.paint import head_of
 from tui.widgets.canvas import Canvas, harmless
 
 if TYPE_CHECKING:
@@ -203,8 +204,7 @@ def wrapped(text: str, width: int) -> list[str]:
     pieces: list[str] = []
     rest = text
     while rest:
-        # `width` characters are never fewer than `width` cells short: no need to chop the whole rest each time
-        piece = rest[:width] if rest.isascii() else chop_cells(rest[:width], width)[0]
+        piece = rest[:width] if rest.isascii() else head_of(rest, width)
         if len(piece) < len(rest):
             space = piece.rfind(" ")
             if space > len(piece) // 2:
