@@ -110,9 +110,21 @@ GATE_CHOICES = {
 
 
 def bindings() -> list[Binding]:
-    """One binding an action, known by its name so that a key map can move it."""
+    """One binding an action, known by its name so that a key map can move it.
+
+    The pane keys go first: every Textual screen has its own idea of `tab`, which knows nothing of hidden panes.
+    """
+    first = ("next_pane", "previous_pane")
     return [
-        Binding(action.keys, f"act('{action.name}')", action.label, show=False, id=action.name) for action in ACTIONS
+        Binding(
+            action.keys,
+            f"act('{action.name}')",
+            action.label,
+            show=False,
+            id=action.name,
+            priority=action.name in first,
+        )
+        for action in ACTIONS
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from tui.theme import load_all
+from tui.theme import PACKAGED, load_folder
 
 if TYPE_CHECKING:
     from tui.app import DevteamApp
@@ -31,11 +31,12 @@ def _watched(folder: Path) -> Path | None:
 
 
 def reload(app: DevteamApp, folder: Path) -> None:
-    themes, problems = load_all(folder)
-    for name, theme in themes.items():
-        app.themes[name] = theme
+    """Take what is good. While a file is bad, whatever it last said stays; once all are good, removed ones go back."""
+    own, problems = load_folder(folder)
+    packaged = [] if problems else load_folder(PACKAGED)[0]
+    for theme in (*packaged, *own):
+        app.themes[theme.name] = theme
         app.register_theme(theme)
-    if app.theme in themes:
-        app.mutate_reactive(App.theme)
+    app.mutate_reactive(App.theme)
     app.report_themes(problems)
     app.redraw()
