@@ -34,10 +34,10 @@ class Recorded(Struct, frozen=True, kw_only=True):
 class _Probe(msgspec.Struct):
     """Enough of a line to tell what it is."""
 
-    event: msgspec.Raw | None = None
-    live: str | None = None
-    link: msgspec.Raw | None = None
-    answer: msgspec.Raw | None = None
+    event: msgspec.Raw = msgspec.Raw()
+    live: str = ""
+    link: msgspec.Raw = msgspec.Raw()
+    answer: msgspec.Raw = msgspec.Raw()
 
 
 _encoder = msgspec.json.Encoder()
@@ -67,13 +67,13 @@ def decode_item(line: bytes) -> Item | Recorded:
     """Read a line back. Raises CodecError with the reason."""
     try:
         probe = _probe.decode(line)
-        if probe.event is not None:
+        if bytes(probe.event):
             return decode_envelope(line)
-        if probe.live is not None:
+        if probe.live:
             return _activity.decode(line)
-        if probe.link is not None:
+        if bytes(probe.link):
             return _status.decode(bytes(probe.link))
-        if probe.answer is not None:
+        if bytes(probe.answer):
             return _recorded.decode(line)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise CodecError(f"not a message of a link: {error}") from error
