@@ -1,0 +1,313 @@
+"""ReplayLink: a recording behind the same door as an engine. Plays at any speed, pauses, seeks; changes nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from bisect import bisect_right
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine.core.activity import Activity, AgentOutput, AnyActivity
+from engine.core.commands import AnyCommand
+from engine.core.events import ChecksFinished, Envelope, encode_envelope
+from engine.core.fold import apply, fold
+from engine.core.state import State
+from engine.link.codec import CodecError, Recorded, decode_item
+from engine.link.contract import (
+    Ack,
+    Answered,
+    AnyQuery,
+    GetEvents,
+    GetEvidence,
+    GetOutput,
+    GetReport,
+    GetSprints,
+    Item,
+    LinkStatus,
+    SprintLine,
+)
+from engine.link.errors import UserError
+
+LONGEST_GAP = 3.0
+"""Seconds of silence that are played; a night's wait for a limit is not watched twice."""
+CHECKPOINT = 500
+"""Envelopes between two kept states, so that a seek folds few events however long the run was."""
+REFUSAL = "this is a recording: nothing can be changed in it"
+
+
+class ReplayError(UserError):
+    """A recording that cannot be played; says where it is wrong and what to do."""
+
+
+class ReplayLink:
+    """Plays facts and activities. `speed` 1 is real time, 0 as fast as they can be taken."""
+
+    def __init__(
+        self,
+        items: Iterable[Envelope | AnyActivity | Recorded],
+        *,
+        speed: float = 0.0,
+        name: str = "",
+        at_end: bool = True,
+        monotonic: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.name = name
+        self.speed = speed
+        self.paused = False
+        self._items: list[Envelope | AnyActivity] = []
+        self._answers: list[Recorded] = []
+        for item in items:
+            if isinstance(item, Recorded):
+                self._answers.append(item)
+            else:
+                self._items.append(item)
+        self._times = _rising([item.at for item in self._items])
+        self._states = _checkpoints(self._items)
+        self._at = len(self._items) if at_end else 0
+        self._monotonic = monotonic
+        self._since = monotonic()
+        self._moved = asyncio.Event()
+        self._closed = False
+
+    # ── the clock and the slider ──
+
+    @property
+    def position(self) -> int:
+        """Items played so far."""
+        return self._at
+
+    @property
+    def length(self) -> int:
+        return len(self._items)
+
+    @property
+    def start(self) -> float:
+        return self._times[0] if self._times else 0.0
+
+    @property
+    def end(self) -> float:
+        return self._times[-1] if self._times else 0.0
+
+    def now(self) -> float:
+        """The recording's own time: what the screen's clocks show."""
+        if not self._times:
+            return 0.0
+        here = self._times[max(0, self._at - 1)]
+        if self.paused or self.speed <= 0 or self._at >= len(self._items):
+            return here
+        return min(here + (self._monotonic() - self._since) * self.speed, self._times[self._at])
+
+    def seek(self, at: float) -> None:
+        """Go to a time. Who follows takes a new snapshot then."""
+        self.seek_item(bisect_right(self._times, at))
+
+    def seek_item(self, position: int) -> None:
+        self._at = max(0, min(len(self._items), position))
+        self._touch()
+
+    def pause(self, paused: bool = True) -> None:
+        self.paused = paused
+        self._touch()
+
+    def set_speed(self, speed: float) -> None:
+        self.speed = speed
+        self._touch()
+
+    def _touch(self) -> None:
+        self._since = self._monotonic()
+        self._moved.set()
+
+    # ── the link ──
+
+    async def snapshot(self) -> State:
+        return self.state_at(self._at)
+
+    def state_at(self, position: int) -> State:
+        """State after so many items, from the nearest kept one."""
+        kept, state = max((entry for entry in self._states if entry[0] <= position), key=lambda entry: entry[0])
+        return fold((item for item in self._items[kept:position] if isinstance(item, Envelope)), state)
+
+    async def follow(self, after: int) -> AsyncIterator[Item]:
+        """What comes after the slider; first, like every link, what the effects under way have said already."""
+        yield LinkStatus(status="read_only", detail="a recording" + (f": {self.name}" if self.name else ""))
+        under_way = self.state_at(self._at).inflight
+        for item in self._items[: self._at]:
+            if not isinstance(item, Envelope) and item.effect in under_way:
+                yield item
+        said_end = False
+        while not self._closed:
+            self._moved.clear()
+            if self._at >= len(self._items):
+                if not said_end:
+                    said_end = True
+                    yield LinkStatus(status="read_only", detail="end of the recording")
+                await self._moved.wait()
+                continue
+            said_end = False
+            if not await self._due():
+                continue
+            item = self._items[self._at]
+            self._at += 1
+            self._since = self._monotonic()
+            yield item
+
+    async def _due(self) -> bool:
+        """Wait for the next item's time; false if the slider moved meanwhile."""
+        if self.paused:
+            await self._moved.wait()
+            return False
+        if self.speed <= 0 or self._at == 0:
+            return True
+        gap = min(self._times[self._at] - self._times[self._at - 1], LONGEST_GAP) / self.speed
+        left = gap - (self._monotonic() - self._since)
+        if left <= 0:
+            return True
+        try:
+            await asyncio.wait_for(self._moved.wait(), left)
+        except TimeoutError:
+            return True
+        return False
+
+    async def send(self, command: AnyCommand) -> Ack:
+        return Ack(ok=False, detail=REFUSAL)
+
+    async def fetch(self, query: AnyQuery) -> Answered:
+        for recorded in reversed(self._answers):
+            if recorded.query == query:
+                return recorded.answer
+        played = self._items[: self._at]
+        match query:
+            case GetEvents():
+                facts = [item for item in played if isinstance(item, Envelope) and item.seq > query.after]
+                return Answered(events=tuple(encode_envelope(item) for item in facts[: query.limit]))
+            case GetOutput():
+                return Answered(output=tuple(_outputs(played, query)))
+            case GetEvidence():
+                return Answered(evidence=tuple(_evidence(played, query.task)))
+            case GetReport():
+                return self._report(query, [item for item in played if isinstance(item, Envelope)])
+            case GetSprints():
+                state = self.state_at(self._at)
+                done, total = state.progress()
+                status = "running" if state.running else state.outcome
+                title = state.plan.title if state.plan else ""
+                line = SprintLine(
+                    id=state.sprint, title=title, status=status, done=done, total=total, spent_usd=state.spent_usd
+                )
+                return Answered(sprints=(line,))
+            case _:
+                return Answered(error="the recording does not hold this")
+
+    def _report(self, query: GetReport, facts: list[Envelope]) -> Answered:
+        from engine import report
+
+        state = self.state_at(self._at)
+        if not query.task:
+            return Answered(text=report.summary(state))
+        if query.iteration:
+            found = list(report.iterations(facts, query.task, query.iteration))
+            return Answered(text=found[-1]) if found else Answered(error=f"no iteration {query.iteration} yet")
+        task = state.tasks.get(query.task)
+        return (
+            Answered(text=report.completion(state, task)) if task else Answered(error=f"there is no task {query.task}")
+        )
+
+    async def close(self) -> None:
+        self._closed = True
+        self._moved.set()
+
+    # ── files ──
+
+    @classmethod
+    def from_lines(
+        cls, lines: Iterable[bytes], *, name: str = "", speed: float = 0.0, at_end: bool = True
+    ) -> ReplayLink:
+        """A recording from its lines; blank ones are passed over. A last line cut short by a crash is left out."""
+        items: list[Envelope | AnyActivity | Recorded] = []
+        broken: tuple[int, CodecError] | None = None
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            if broken is not None:
+                raise ReplayError(
+                    f"{name or 'recording'}, line {broken[0]}: {broken[1]}", "remove the line and try again"
+                )
+            try:
+                item = decode_item(line)
+            except CodecError as error:
+                broken = (number, error)
+                continue
+            if not isinstance(item, LinkStatus):
+                items.append(item)
+        if not items and broken is not None:
+            raise ReplayError(f"{name or 'recording'}, line {broken[0]}: {broken[1]}", "name a .jsonl file of devteam")
+        return cls(items, name=name, speed=speed, at_end=at_end)
+
+    @classmethod
+    def from_file(cls, path: Path, *, speed: float = 0.0, at_end: bool = True) -> ReplayLink:
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise ReplayError(f"{path} cannot be read: {error.strerror}", "name a .jsonl file or a sprint") from error
+        link = cls.from_lines(data.split(b"\n"), name=path.name, speed=speed, at_end=at_end)
+        if not link.length:
+            raise ReplayError(f"{path} holds no event", "record one with: devteam run --json > run.jsonl")
+        return link
+
+
+def _rising(times: Sequence[float]) -> list[float]:
+    """Times that never go back: an activity without one happens when its neighbour did."""
+    out: list[float] = []
+    latest = next((at for at in times if at > 0), 0.0)
+    for at in times:
+        latest = max(latest, at)
+        out.append(latest)
+    return out
+
+
+def _checkpoints(items: Sequence[Envelope | AnyActivity]) -> list[tuple[int, State]]:
+    kept: list[tuple[int, State]] = [(0, State())]
+    state, since = State(), 0
+    for index, item in enumerate(items):
+        if not isinstance(item, Envelope):
+            continue
+        state = apply(state, item)
+        since += 1
+        if since >= CHECKPOINT:
+            kept.append((index + 1, state))
+            since = 0
+    return kept
+
+
+def _outputs(played: Sequence[Envelope | AnyActivity], query: GetOutput) -> list[AnyActivity]:
+    def wanted(item: Envelope | AnyActivity) -> bool:
+        if not isinstance(item, Activity) or not isinstance(item, AgentOutput):
+            return False
+        return item.effect == query.effect if query.effect else item.task == query.task
+
+    found = [item for item in played if not isinstance(item, Envelope) and wanted(item)]
+    return found[-query.limit :]
+
+
+def _evidence(played: Sequence[Envelope | AnyActivity], task: str) -> list[dict[str, object]]:
+    """What the recording knows of a task's checks, newest first, in the shape of an evidence record."""
+
+    records: list[dict[str, object]] = []
+    for item in reversed(played):
+        if isinstance(item, Envelope) and isinstance(item.event, ChecksFinished) and item.event.task == task:
+            event = item.event
+            records.append(
+                {
+                    "hash": event.evidence,
+                    "task": task,
+                    "iteration": event.iteration,
+                    "tree": event.tree,
+                    "at": item.at,
+                    "results": msgspec.to_builtins(event.results),
+                    "findings": msgspec.to_builtins(event.findings),
+                }
+            )
+    return records

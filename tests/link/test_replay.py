@@ -1,0 +1,134 @@
+"""ReplayLink: a recording is as good as an engine, except that nothing can be changed in it."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from engine.core.activity import AgentOutput
+from engine.core.commands import Pause
+from engine.core.events import Envelope, decode_envelope
+from engine.core.fold import fold
+from engine.link import contract as ct
+from engine.link.replay import ReplayError, ReplayLink
+from tests.tui.recordings import FIXTURE, lines, sprint, upto, whole
+
+FACTS = [item for item in sprint()[0] if isinstance(item, Envelope)]
+
+
+async def gather(link: ReplayLink, after: int = 0) -> list[ct.Item]:
+    found: list[ct.Item] = []
+    async for item in link.follow(after):
+        if isinstance(item, ct.LinkStatus) and "end of" in item.detail:
+            break
+        found.append(item)
+    return found
+
+
+async def test_snapshot_then_follow_gives_every_fact_once() -> None:
+    link = whole(at_end=False)
+    link.seek_item(200)
+    state = await link.snapshot()
+    rest = [item for item in await gather(link, state.seq) if isinstance(item, Envelope)]
+    assert rest == [fact for fact in FACTS if fact.seq > state.seq]
+    assert fold(rest, state) == fold(FACTS)
+
+
+@pytest.mark.parametrize("position", [0, 1, 57, 200, 499, 10_000])
+async def test_a_seek_gives_the_state_of_that_moment(position: int) -> None:
+    link = whole()
+    link.seek_item(position)
+    played = [item for item in link._items[:position] if isinstance(item, Envelope)]
+    assert await link.snapshot() == fold(played)
+
+
+async def test_a_seek_by_time_and_back() -> None:
+    link = whole()
+    middle = (link.start + link.end) / 2
+    link.seek(middle)
+    state = await link.snapshot()
+    assert state.now <= middle
+    link.seek(link.end)
+    assert await link.snapshot() == fold(FACTS)
+    link.seek(0.0)
+    assert (await link.snapshot()).seq == 0
+
+
+async def test_what_effects_under_way_have_said_comes_first() -> None:
+    link = upto("parallel")
+    early = [item for item in await gather(link) if isinstance(item, AgentOutput)]
+    assert {item.task for item in early} == {"1.2", "1.3"}
+
+
+async def test_playing_takes_the_recordings_time_and_can_be_paused() -> None:
+    now = [0.0]
+    link = ReplayLink(FACTS[:10], speed=1000.0, at_end=False, monotonic=lambda: now[0])
+    link.pause()
+    task = asyncio.create_task(gather(link))
+    await asyncio.sleep(0.03)
+    assert link.position == 0
+    link.pause(False)
+    for _ in range(200):
+        now[0] += 0.1
+        await asyncio.sleep(0.002)
+        if task.done():
+            break
+    assert len([item for item in await task if isinstance(item, Envelope)]) == 10
+    assert link.now() == FACTS[9].at
+
+
+async def test_nothing_can_be_changed() -> None:
+    ack = await whole().send(Pause())
+    assert not ack.ok
+    assert "recording" in ack.detail
+
+
+async def test_queries_are_answered_from_what_it_holds() -> None:
+    link = whole()
+    events = await link.fetch(ct.GetEvents(after=5, limit=3))
+    assert [decode_envelope(line).seq for line in events.events] == [6, 7, 8]
+    evidence = await link.fetch(ct.GetEvidence(task="1.2"))
+    assert [record["iteration"] for record in evidence.evidence] == [5, 4, 3, 2, 1]
+    output = await link.fetch(ct.GetOutput(task="1.3"))
+    assert output.output
+    report = await link.fetch(ct.GetReport(task="1.2", iteration=3))
+    assert "Iteration 3/10" in report.text
+    assert "diff --git" in (await link.fetch(ct.GetDiff(task="1.2"))).text
+    assert (await link.fetch(ct.GetPrompt(effect="e1"))).error
+    assert (await link.fetch(ct.GetSprints())).sprints[0].id == "003-add-login"
+
+
+async def test_a_file_is_played(tmp_path: Path) -> None:
+    assert await ReplayLink.from_file(FIXTURE).snapshot() == fold(FACTS)
+
+
+def test_a_last_line_cut_by_a_crash_is_left_out() -> None:
+    link = ReplayLink.from_lines((lines()[:-40]).split(b"\n"))
+    assert link.length > 400
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        pytest.param(b"hello\nworld\n", "line 1", id="no recording"),
+        pytest.param(b"", "holds no event", id="empty"),
+        pytest.param(lines()[:5000] + b"\n{}\n" + lines()[:300] + b"\n", "line", id="broken in the middle"),
+    ],
+)
+def test_a_bad_file_says_where(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(ReplayError, match=words) as caught:
+        ReplayLink.from_file(path)
+    assert caught.value.hint
+
+
+def test_a_missing_file_says_so(tmp_path: Path) -> None:
+    with pytest.raises(ReplayError, match="cannot be read"):
+        ReplayLink.from_file(tmp_path / "none.jsonl")
+
+
+def test_no_lines_are_an_empty_recording() -> None:
+    assert ReplayLink.from_lines([]).length == 0

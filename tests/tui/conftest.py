@@ -1,0 +1,14 @@
+"""Everything that moves by itself is stopped, so that a picture is the same on every machine."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import Input
+
+
+@pytest.fixture(autouse=True)
+def still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setattr("textual.constants.TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setattr(Input, "_toggle_cursor", lambda self: None)

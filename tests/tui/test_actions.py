@@ -1,0 +1,286 @@
+"""Every action of the registry is reached by its key and through the palette, and does what it says."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from textual.command import CommandPalette
+from textual.widgets import OptionList
+
+from engine.core import commands as cmd
+from engine.link.contract import Ack
+from tests.tui.driving import app_on, press, running, settle
+from tests.tui.links import LiveLink, live
+from tui import keys
+from tui.command_search import Commands
+from tui.options import Leave
+from tui.panels.output import OutputPanel
+from tui.screens.comment import CommentScreen
+from tui.screens.confirm import ConfirmScreen
+
+
+async def test_every_action_has_a_key_that_reaches_it() -> None:
+    """Each key of each action arrives at the app as that action, with a gate open that offers everything."""
+    async with running("fix_gate") as (app, pilot, _link):
+        await press(pilot, "3")
+        reached: list[str] = []
+        app.act = reached.append  # type: ignore[method-assign, assignment]
+        app.check_action = lambda *_: True  # type: ignore[method-assign]
+        for action in keys.ACTIONS:
+            for key in action.keys.split(","):
+                reached.clear()
+                await pilot.press(key)
+                wanted = {"ask"} if key == "question_mark" else {action.name}
+                assert set(reached) == wanted, (action.name, key, reached)
+
+
+async def test_every_action_is_in_the_palette_and_runs_from_it() -> None:
+    async with running("fix_gate") as (app, _pilot, _link):
+        reached: list[str] = []
+        app.act = reached.append  # type: ignore[method-assign, assignment]
+        provider = Commands(app.screen)
+        for _title, _about, run in provider._all():
+            if getattr(run, "func", None) is app.act or run.func == app.act:  # type: ignore[attr-defined]
+                run()
+        assert reached == [action.name for action in keys.ACTIONS]
+
+
+async def test_the_palette_finds_and_runs() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        await press(pilot, "ctrl+p")
+        assert isinstance(app.screen, CommandPalette)
+        await pilot.press(*"rung,")
+        for _ in range(100):
+            await pilot.pause(0.05)
+            if app.screen.query_one(OptionList).option_count == 1:
+                break
+        await pilot.press("enter")
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if not isinstance(app.screen, CommandPalette):
+                break
+        await settle(pilot)
+        assert getattr(app.screen, "NAME", "") == "cost"
+
+
+@pytest.mark.parametrize(
+    ("keys_", "expected"),
+    [
+        pytest.param(["space"], cmd.Pause, id="pause"),
+        pytest.param(["S", "f"], cmd.Stop, id="stop"),
+        pytest.param(["S", "n"], cmd.Stop, id="stop-now"),
+        pytest.param(["S", "escape"], None, id="stop-not"),
+        pytest.param(["X", "X"], cmd.Cancel, id="cancel"),
+        pytest.param(["X", "escape"], None, id="cancel-not"),
+        pytest.param(["L", "L"], cmd.LandNow, id="land"),
+        pytest.param(["F"], cmd.SetAuto, id="auto-fix"),
+        pytest.param(["T"], cmd.SetAuto, id="auto-task"),
+        pytest.param(["U"], cmd.SetAttended, id="attended"),
+        pytest.param(["K", "K"], cmd.Skip, id="skip-task"),
+        pytest.param(["m", "h", "i", "f2"], cmd.Steer, id="steer"),
+        pytest.param(["m", "escape"], None, id="steer-not"),
+    ],
+)
+async def test_steering(keys_: list[str], expected: type | None) -> None:
+    async with running("parallel") as (_app, pilot, link):
+        await press(pilot, *keys_)
+        assert [type(sent) for sent in link.sent] == ([expected] if expected else [])
+        for sent in link.sent:
+            match sent:
+                case cmd.Steer():
+                    assert (sent.task, sent.text) == ("1.2", "hi")
+                case cmd.Stop():
+                    assert sent.now == (keys_[-1] == "n")
+                case cmd.Skip():
+                    assert sent.task == "1.2"
+
+
+async def test_stop_and_cancel_say_what_is_kept() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        for key in ("S", "X"):
+            await press(pilot, key)
+            assert isinstance(app.screen, ConfirmScreen)
+            words = "".join(text for line in app.screen.query_one("#words").lines for text, _ in line)
+            assert "Kept in any case" in words
+            await press(pilot, "escape")
+
+
+async def test_a_skipped_task_can_be_retried_with_a_note() -> None:
+    async with running("end") as (app, pilot, link):
+        app.choose("2.2")
+        await settle(pilot)
+        await press(pilot, "R")
+        assert isinstance(app.screen, CommentScreen)
+        await press(pilot, "n", "f2")
+        assert [(sent.task, sent.text) for sent in link.sent if isinstance(sent, cmd.Retry)] == [("2.2", "n")]
+
+
+async def test_land_uses_the_callers_way_when_there_is_one() -> None:
+    asked: list[str] = []
+
+    async def land() -> Ack:
+        asked.append("land")
+        return Ack(ok=True, detail="landed")
+
+    async with running("end", land=land) as (_app, pilot, link):
+        await press(pilot, "L", "L")
+        assert asked == ["land"]
+        assert link.sent == []
+
+
+async def test_pages_open_close_and_replace_each_other() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        for key, name in (("i", "iterations"), ("d", "diff"), ("dollar_sign", "cost"), ("dollar_sign", "dashboard")):
+            await press(pilot, key)
+            assert getattr(app.screen, "NAME", "") == name
+        await press(pilot, "p", "escape")
+        assert app.screen.NAME == "dashboard"
+        await press(pilot, "escape")
+        assert app.screen.NAME == "dashboard"
+
+
+async def test_panes_focus_zoom_and_follow() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        for key, name in (("1", "tasks"), ("2", "iteration"), ("3", "output"), ("4", "ladder"), ("5", "health")):
+            await press(pilot, key)
+            assert app.screen.focused_pane() == name
+        await press(pilot, "tab")
+        assert app.screen.focused_pane() == "tasks"
+        await press(pilot, "down", "down")
+        assert (app.view.selected, app.view.following) == ("2.1", False)
+        await press(pilot, "f")
+        assert (app.view.selected, app.view.following) == ("1.2", True)
+        await press(pilot, "z")
+        assert not app.screen.query_one("#work").display
+        await press(pilot, "escape")
+        assert app.screen.query_one("#work").display
+
+
+async def test_search_finds_steps_and_ends() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        await press(pilot, "slash", *"AUTH", "enter")
+        view = app.screen.query_one("#output-0", OutputPanel).lines
+        assert len(view.matches) > 5
+        first = view.scroll_offset.y
+        await press(pilot, "n")
+        assert view.scroll_offset.y >= first
+        await press(pilot, "escape")
+        assert view.matches == []
+
+
+async def test_save_copy_screenshot_and_open(tmp_path: Path) -> None:
+    opened: list[list[str]] = []
+
+    def program(argv: list[str]) -> int:
+        opened.append(argv)
+        return 0
+
+    async with running("parallel", save_folder=tmp_path, editor="vim -n", pager="less", run_program=program) as (
+        app,
+        pilot,
+        _link,
+    ):
+        await press(pilot, "w")
+        assert "standard library" in (tmp_path / "output-1.2.txt").read_text()
+        await press(pilot, "f12")
+        assert list(tmp_path.glob("*.svg"))
+        await press(pilot, "E")
+        assert opened[-1] == ["vim", "-n", "/nowhere/plan.md"]
+        await press(pilot, "dollar_sign", "P")
+        assert opened[-1] == ["less", str(tmp_path / "cost.txt")]
+        await press(pilot, "C")
+        assert "BY RUNG" in app.clipboard
+
+
+async def test_leaving_says_how() -> None:
+    app = app_on(live("parallel"))
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await press(pilot, "q")
+    assert app.return_value == Leave(action="detach")
+
+
+async def test_ctrl_c_hints_first() -> None:
+    app = app_on(live("parallel"))
+    async with app.run_test() as pilot:
+        await settle(pilot)
+        await pilot.press("ctrl+c")
+        await pilot.pause()
+        assert app.return_value is None
+        await pilot.press("ctrl+c")
+    assert app.return_value == Leave()
+
+
+@pytest.mark.parametrize(("down", "action"), [(0, "plan"), (1, "demo"), (2, "init"), (3, "doctor")])
+async def test_welcome_leads_on(down: int, action: str) -> None:
+    app = app_on(LiveLink([]))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, *["down"] * down, "enter")
+    assert app.return_value is not None
+    assert app.return_value.action == action
+
+
+async def test_another_sprint_is_opened_or_left_for() -> None:
+    app = app_on(live("parallel"))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "o", "down", "enter")
+    assert app.return_value == Leave(action="sprint", argument="002-export-csv")
+
+
+async def test_replay_of_this_run_and_back() -> None:
+    async with running("fix_gate") as (app, pilot, link):
+        live_feed = app.feed
+        await pilot.press("v")
+        for _ in range(100):
+            if app.screen.NAME == "replay":
+                break
+            await pilot.pause(0.02)
+        assert app.replaying
+        assert app.screen.NAME == "replay"
+        player = app.screen.player
+        await pilot.press("end")
+        await settle(pilot)
+        assert app.feed.state.seq == live_feed.state.seq
+        await pilot.press("home")
+        await pilot.press("space")
+        assert player.paused
+        await press(pilot, "y", "escape")
+        assert app.feed is live_feed
+        assert link.sent == []
+
+
+def test_a_bad_remap_is_named_and_left_out() -> None:
+    made = keys.key_map({"pauze": "f5", "cost": "y", "pause": "", "land": "ctrl+l"})
+    assert made.keys["land"] == "ctrl+l"
+    assert made.keys["cost"] == "dollar_sign"
+    told = "\n".join(made.problems)
+    assert "pauze" in told
+    assert "did you mean pause?" in told
+    assert "yes has this key already" in told
+
+
+async def test_a_remapped_key_works_and_is_shown() -> None:
+    async with running("parallel", keys={"cost": "f5"}) as (app, pilot, _link):
+        await press(pilot, "f5")
+        assert app.screen.NAME == "cost"
+        footer = "".join(text for line in app.screen.query_one("#footer").lines for text, _ in line)
+        assert "f5 cost" in footer
+
+
+def test_default_keys_do_not_clash() -> None:
+    seen: dict[str, str] = {}
+    for action in keys.ACTIONS:
+        for key in action.keys.split(","):
+            assert key not in seen or {seen[key], action.name} == {"ask", "help"}, key
+            seen[key] = action.name
+
+
+def test_no_colour_is_named_outside_the_themes() -> None:
+    root = Path(__file__).parents[2]
+    files = [path for suffix in ("py", "tcss") for path in (root / "tui").rglob(f"*.{suffix}")]
+    for path in files:
+        assert not re.search(r"#[0-9a-fA-F]{6}\b", path.read_text(encoding="utf-8")), path

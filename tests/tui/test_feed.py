@@ -1,0 +1,209 @@
+"""The feed and the app over a link that fails, floods or comes back: nothing is lost, everything is said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import pytest
+
+from engine.core import events as ev
+from engine.core.activity import AgentOutput, OutputKind
+from engine.core.fold import fold
+from engine.core.model import Role
+from engine.core.state import State
+from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
+from tests.tui.driving import app_on, press, running, settle
+from tests.tui.links import live
+from tests.tui.recordings import sprint
+from tui import feed as feed_module
+from tui.attention import Attention, title_of
+from tui.feed import FRAME_ITEMS, Feed
+from tui.panels.header import notice_line
+from tui.view import View
+
+FACTS = [item for item in sprint()[0] if isinstance(item, ev.Envelope)]
+
+
+class Shaky:
+    """Breaks after a few items, twice; then goes on to the end."""
+
+    def __init__(self) -> None:
+        self.attached = 0
+
+    async def snapshot(self) -> State:
+        self.attached += 1
+        return fold(FACTS[: 20 * (self.attached - 1)])
+
+    async def follow(self, after: int) -> AsyncIterator[Item]:
+        yield LinkStatus(status="connected")
+        for fact in FACTS:
+            if fact.seq > after:
+                yield fact
+                if self.attached < 3 and fact.seq == after + 10:
+                    raise ConnectionError("gone")
+
+    async def send(self, command: object) -> Ack:
+        raise ConnectionError("gone")
+
+    async def fetch(self, query: AnyQuery) -> Answered:
+        return Answered()
+
+    async def close(self) -> None:
+        return None
+
+
+async def test_a_lost_link_is_said_and_taken_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "RETRIES", (0.03,))
+    link = Shaky()
+    feed = Feed(link)  # type: ignore[arg-type]
+    said: list[str] = []
+    task = asyncio.create_task(feed.run())
+    for _ in range(300):
+        await asyncio.sleep(0.002)
+        feed.flush()
+        if not said or said[-1] != feed.status.status:
+            said.append(feed.status.status)
+        if feed.state.seq == FACTS[-1].seq:
+            break
+    task.cancel()
+    assert feed.state == fold(FACTS)
+    assert link.attached == 3
+    assert "lost" in said
+
+
+async def test_a_flood_is_taken_in_frames_and_memory_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feed_module, "MOST_WAITING", 1000)
+    outputs = [
+        AgentOutput(effect="e", task="1.1", kind=OutputKind.TEXT, role=Role.IMPLEMENTER, text=str(number))
+        for number in range(10_000)
+    ]
+
+    class Flood(Shaky):
+        async def follow(self, after: int) -> AsyncIterator[Item]:
+            for output in outputs:
+                yield output
+            await asyncio.sleep(60)
+
+    feed = Feed(Flood())  # type: ignore[arg-type]
+    task = asyncio.create_task(feed.run())
+    most = 0
+    while feed.taken < len(outputs):
+        await asyncio.sleep(0)
+        most = max(most, feed.waiting)
+        feed.flush(FRAME_ITEMS)
+    task.cancel()
+    assert most <= 1000 + 2 * feed_module.YIELD_EVERY
+    assert [row.text for row in feed.streams["1.1"].rows[-3:]] == ["9997", "9998", "9999"]
+
+
+async def test_a_hidden_panel_draws_nothing() -> None:
+    async with running("parallel", size=(80, 24)) as (app, pilot, link):
+        hidden = app.screen.query_one("#ladder")
+        drawn: list[int] = []
+        hidden.draw = lambda *args: drawn.append(1) or []  # type: ignore[method-assign]
+        link.more(ev.Noted(text="x"))
+        await settle(pilot)
+        assert drawn == []
+        await press(pilot, "4")
+        assert drawn
+
+
+async def test_edits_of_plan_and_config_are_announced() -> None:
+    async with running("parallel") as (app, pilot, link):
+        plan = app.feed.state.plan
+        link.more(
+            ev.PlanChanged(plan=plan, summary="2.4 added"),
+            ev.PolicyChanged(policy=app.feed.state.policy, summary="lanes 3"),
+        )
+        await settle(pilot)
+        told = " ".join(toast.message for toast in app._notifications)
+        assert "plan.md was edited" in told
+        assert "2.4 added" in told
+        assert "lanes 3" in told
+
+
+async def test_a_command_that_cannot_be_sent_is_told() -> None:
+    async with running("parallel") as (app, pilot, link):
+
+        async def gone(command: object) -> Ack:
+            raise ConnectionError("pipe closed")
+
+        link.send = gone  # type: ignore[method-assign]
+        await press(pilot, "space")
+        assert any("cannot be reached" in toast.message for toast in app._notifications)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [
+        pytest.param(LinkStatus(status="lost", detail="the engine died", hint="devteam run"), "devteam run", id="lost"),
+        pytest.param(
+            LinkStatus(status="lost", detail="journal is damaged at 12", hint="devteam doctor"), "damaged", id="corrupt"
+        ),
+        pytest.param(LinkStatus(status="read_only", detail="another engine 0.3 runs it"), "0.3", id="upgraded"),
+        pytest.param(LinkStatus(status="ended", detail="no engine is running"), "no engine", id="ended"),
+    ],
+)
+def test_the_link_is_put_in_words(status: LinkStatus, words: str) -> None:
+    state = fold(FACTS[:60])
+    line = notice_line(View(state=state, now=state.now, link=status), 120)
+    assert words in "".join(text for text, _ in line)
+
+
+async def test_the_screen_recovers_when_the_engine_does() -> None:
+    link = live("parallel")
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        app.feed._pending.append(LinkStatus(status="lost", detail="gone"))
+        await settle(pilot)
+        header = app.screen.query_one("#header")
+        assert len(header.lines) == 3
+        app.feed._pending.append(LinkStatus(status="connected"))
+        await settle(pilot)
+        assert len(header.lines) == 2
+
+
+async def test_a_sprint_that_appears_ends_the_welcome() -> None:
+    from tests.tui.links import LiveLink
+
+    link = LiveLink([])
+    link.sent = []
+    app = app_on(link)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert app.screen.NAME == "welcome"
+        link.more(FACTS[0].event, FACTS[1].event)
+        await settle(pilot)
+        await settle(pilot)
+        assert app.screen.NAME == "dashboard"
+
+
+async def test_resizing_live() -> None:
+    async with running("fix_gate", size=(240, 60)) as (app, pilot, _link):
+        for width, height in ((80, 24), (50, 10), (120, 40), (60, 16), (200, 50)):
+            await pilot.resize_terminal(width, height)
+            await settle(pilot)
+            assert app.size == (width, height)
+            assert app.screen.query_one("#too-small").display == (width < 60 or height < 16)
+
+
+def test_bell_once_for_each_new_thing() -> None:
+    bell = Attention(bell=True)
+    state = fold(FACTS[:60])
+    quiet = View(state=state, now=state.now, link=LinkStatus(status="connected"))
+    assert not bell.needed(quiet, 0)
+    assert bell.needed(quiet, 1)
+    lost = View(state=state, now=state.now, link=LinkStatus(status="lost"))
+    assert bell.needed(lost, 0)
+    assert not bell.needed(lost, 0)
+    ended = View(state=fold(FACTS), link=LinkStatus(status="connected"))
+    assert bell.needed(ended, 0)
+    assert not bell.needed(ended, 0)
+
+
+def test_the_title_names_the_gates_first() -> None:
+    items, marks = sprint()
+    state = fold(item for item in items[: marks["queue"]] if isinstance(item, ev.Envelope))
+    assert title_of(View(state=state)) == "3 gates wait · devteam 003-add-login"

@@ -1,0 +1,135 @@
+"""LineView and Stream: 100,000 lines, following, folding, searching, wide characters."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+
+from engine.core.activity import AgentOutput, OutputKind
+from engine.core.model import Role
+from tui.glyphs import UNICODE
+from tui.stream import Stream
+from tui.theme import DEFAULT, load_all
+from tui.widgets.line_view import CAPACITY, LineView, Row, wrapped
+
+
+class Host(App[None]):
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return dict(load_all(None)[0][DEFAULT].variables)
+
+    def compose(self) -> ComposeResult:
+        yield LineView()
+
+
+def rows(count: int, start: int = 0) -> list[Row]:
+    return [Row("", f"line {number}") for number in range(start, start + count)]
+
+
+async def test_a_hundred_thousand_lines_and_more() -> None:
+    async with Host().run_test(size=(80, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        for start in range(0, CAPACITY + 20_000, 5_000):
+            view.extend(rows(5_000, start))
+        await pilot.pause()
+        assert len(view.source) <= CAPACITY
+        assert view.source[-1].text == f"line {CAPACITY + 20_000 - 1}"
+        assert view.dropped + len(view.source) == CAPACITY + 20_000
+        assert f"line {CAPACITY + 20_000 - 1}" in view.visible_text()
+
+
+async def test_following_stops_when_scrolled_and_starts_again_at_the_end() -> None:
+    async with Host().run_test(size=(80, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        view.extend(rows(200))
+        await pilot.pause()
+        assert view.following
+        view.scroll_to(y=10, animate=False)
+        await pilot.pause()
+        assert not view.following
+        view.extend(rows(50, 200))
+        await pilot.pause()
+        assert view.scroll_offset.y == 10
+        view.set_following(True)
+        await pilot.pause()
+        assert "line 249" in view.visible_text()
+        view.scroll_to(y=10, animate=False)
+        await pilot.pause()
+        view.scroll_end(animate=False)
+        await pilot.pause()
+        assert view.following
+
+
+async def test_search_marks_and_steps_through_matches() -> None:
+    async with Host().run_test(size=(80, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        view.extend(rows(500))
+        await pilot.pause()
+        assert view.search("LINE 49") == 11
+        view.scroll_to(y=0, animate=False)
+        assert view.step_match(1) == 1
+        assert view.scroll_offset.y == 49
+        assert view.step_match(1) == 2
+        assert view.step_match(-1) == 1
+        view.extend([Row("", "line 49 again")])
+        assert len(view.matches) == 12
+        assert view.search("nothing like it") == 0
+        assert view.step_match(1) == 0
+
+
+async def test_resize_wraps_again_and_loses_nothing() -> None:
+    async with Host().run_test(size=(80, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        text = "word " * 60
+        view.extend([Row("", text), Row("", "日本語" * 40)])
+        await pilot.pause()
+        wide = len(view.rows)
+        await pilot.resize_terminal(40, 24)
+        await pilot.pause()
+        assert len(view.rows) > wide
+        assert "".join(row.text for row in view.rows) == text + "日本語" * 40
+        assert all(cell_len(row.text) <= 40 for row in view.rows)
+
+
+@pytest.mark.parametrize(
+    ("text", "width"), [("", 10), ("a" * 25, 10), ("ab cd ef gh ij", 5), ("日本語テキスト", 4), ("e\u0301" * 20, 7)]
+)
+def test_wrapped_pieces_join_to_the_whole(text: str, width: int) -> None:
+    pieces = wrapped(text, width)
+    assert "".join(pieces) == text
+    assert all(cell_len(piece) <= width for piece in pieces)
+
+
+def said(kind: OutputKind, text: str, effect: str = "e1", **more: str) -> AgentOutput:
+    return AgentOutput(effect=effect, kind=kind, role=Role.IMPLEMENTER, text=text, **more)  # type: ignore[arg-type]
+
+
+async def test_long_results_are_folded_and_unfolded() -> None:
+    stream = Stream()
+    stream.add(said(OutputKind.TOOL_RESULT, "\n".join(f"r{number}" for number in range(40))), UNICODE)
+    async with Host().run_test(size=(80, 60)) as pilot:
+        view = pilot.app.query_one(LineView)
+        view.extend(stream.rows)
+        await pilot.pause()
+        folded = view.visible_text()
+        assert "36 more lines" in folded
+        assert "r20" not in folded
+        view.set_folded(False)
+        await pilot.pause()
+        assert "r20" in view.visible_text()
+        assert "more lines" not in view.visible_text()
+
+
+def test_a_stream_says_who_speaks_and_keeps_its_readers_place() -> None:
+    stream = Stream()
+    stream.add(said(OutputKind.TEXT, "one"), UNICODE)
+    place = stream.end
+    stream.add(said(OutputKind.TEXT, "two", effect="e2"), UNICODE)
+    assert [row.text for row in stream.since(place)] == ["", "── implementer ──", "two"]
+    stream.add(said(OutputKind.TEXT, "\n".join(["x"] * 2500)), UNICODE)
+    assert "501 more lines are in the log" in stream.rows[-1].text or "more lines" in stream.rows[-1].text
+    for _ in range(60):
+        stream.add(said(OutputKind.TEXT, "\n".join(["y"] * 2000)), UNICODE)
+    assert len(stream.rows) <= CAPACITY + 20_000
+    assert stream.end - stream.first == len(stream.rows)
+    assert stream.first > 0

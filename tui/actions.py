@@ -1,0 +1,353 @@
+"""The app's own actions: screens to open, dialogs to put, files to write. Steering the engine is in steering.py."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from engine.core.events import Envelope, decode_envelope
+from engine.core.state import GateState
+from engine.link.contract import GetEvents, GetFile, Link
+from engine.link.replay import ReplayLink
+from tui.opener import command_for, run_in_foreground
+from tui.options import Leave
+from tui.paint import outside
+from tui.panels.gate_text import MEANING
+from tui.screens.comment import CommentScreen
+from tui.screens.confirm import Choice, ConfirmScreen
+from tui.widgets.canvas import harmless
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+    from tui.screens.page import Page
+
+KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evidence and the whole history."
+
+
+def run(app: DevteamApp, name: str) -> None:
+    """Run an action that the screen has no way of its own for."""
+    steering = app.steering
+    match name:
+        case "palette":
+            app.action_command_palette()
+        case "iterations" | "evidence" | "diff" | "cost" | "log" | "help" | "plan" | "council" | "sprints" | "settings":
+            go(app, name)
+        case "replay":
+            replay_sprint(app, "")
+        case "gate_next":
+            app.gates.step(1)
+            app.redraw()
+        case "gate_previous":
+            app.gates.step(-1)
+            app.redraw()
+        case "follow":
+            app.follow()
+        case "pause":
+            steering.pause()
+        case "stop":
+            confirm_stop(app)
+        case "cancel":
+            confirm_cancel(app)
+        case "land":
+            confirm_land(app)
+        case "auto_fix":
+            steering.set_auto("fix")
+        case "auto_task":
+            steering.set_auto("task")
+        case "attended":
+            steering.attended()
+        case "steer":
+            steer(app)
+        case "skip_task":
+            confirm_skip(app)
+        case "retry_task":
+            retry(app)
+        case "copy":
+            copy(app)
+        case "save":
+            save(app)
+        case "screenshot":
+            screenshot(app)
+        case "editor" | "pager":
+            app.run_worker(open_file(app, name), group="open", exit_on_error=False)
+        case "quit":
+            app.exit(Leave())
+        case "next_pane":
+            app.screen.focus_next()
+        case "previous_pane":
+            app.screen.focus_previous()
+        case _:
+            app.tell("this is for the dashboard: esc goes there")
+
+
+def go(app: DevteamApp, name: str) -> None:
+    """Open a page; one that is open already is left, so that its key also closes it."""
+    from tui.screens.page import Page
+
+    if isinstance(app.screen, Page) and name == app.screen.NAME:
+        app.screen.do_back()
+        return
+    page = _page(name)
+    if len(app.screen_stack) > app.bottom:
+        app.switch_screen(page)
+    else:
+        app.push_screen(page)
+
+
+def _page(name: str) -> Page:
+    from tui.screens.cost import Cost
+    from tui.screens.council import Council
+    from tui.screens.diff import Diff
+    from tui.screens.events import Log
+    from tui.screens.evidence import Evidence
+    from tui.screens.help import Help
+    from tui.screens.iterations import Iterations
+    from tui.screens.picker import Picker
+    from tui.screens.plan import PlanPage
+    from tui.screens.settings import Settings
+
+    pages: dict[str, type[Page]] = {
+        "iterations": Iterations,
+        "evidence": Evidence,
+        "diff": Diff,
+        "cost": Cost,
+        "log": Log,
+        "help": Help,
+        "plan": PlanPage,
+        "council": Council,
+        "sprints": Picker,
+        "settings": Settings,
+    }
+    return pages[name]()
+
+
+# ── dialogs ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def comment_on_gate(app: DevteamApp, gate: GateState, choice: str) -> None:
+    meaning = MEANING.get((gate.kind, choice), ("", ""))[1]
+    screen = CommentScreen(
+        f"{choice.upper()} {outside(gate.title, 60)}",
+        f"{meaning[:1].upper()}{meaning[1:]}. They are handed on word for word.",
+        draft_key=f"{gate.id}-{choice}",
+        may_be_empty=choice == "retry",
+    )
+
+    def sent(text: str | None) -> None:
+        if text is not None:
+            app.steering.send_answer(gate.id, choice, text)
+
+    app.push_screen(screen, sent)
+
+
+def steer(app: DevteamApp) -> None:
+    task = app.view.task
+    if task is None or task.ended:
+        app.tell("choose a task that has not ended; its next attempt gets your note", "warning")
+        return
+    screen = CommentScreen(
+        f"STEER T{outside(task.id)} {outside(task.spec.title, 40)}",
+        "A note for the next attempt, word for word. The running call is not disturbed.",
+        draft_key=f"steer-{task.id}",
+    )
+    app.push_screen(screen, lambda text: app.steering.steer(task.id, text) if text else None)
+
+
+def retry(app: DevteamApp) -> None:
+    task = app.view.selected
+    why_not = app.steering.may_retry(task)
+    if why_not:
+        app.tell(why_not, "warning")
+        return
+    screen = CommentScreen(
+        f"RETRY T{outside(task)}",
+        "The task is opened again with a fresh ladder. A note is handed to the first attempt; it may be empty.",
+        draft_key=f"retry-{task}",
+        may_be_empty=True,
+    )
+    app.push_screen(screen, lambda text: app.steering.retry(task, text) if text is not None else None)
+
+
+def confirm_stop(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.stop(value == "now")
+
+    words = ("Stop the run? It can be taken up again with: devteam run", KEPT)
+    choices = (
+        Choice(key="f", label="finish the running step, then stop", value="graceful"),
+        Choice(key="n", label="stop now; the step is done again later", value="now"),
+    )
+    app.push_screen(ConfirmScreen("STOP", words, choices), chosen)
+
+
+def confirm_cancel(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.cancel()
+
+    words = ("Cancel the sprint for good? Open tasks stay undone and running agents are ended.", KEPT)
+    choices = (Choice(key="X", label="cancel the sprint", value="cancel"),)
+    app.push_screen(ConfirmScreen("CANCEL", words, choices), chosen)
+
+
+def confirm_land(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.land()
+
+    words = (
+        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and "
+        "only if your files are still what they were when the sprint began; otherwise nothing is touched.",
+    )
+    app.push_screen(ConfirmScreen("LAND", words, (Choice(key="L", label="land it", value="land"),)), chosen)
+
+
+def confirm_skip(app: DevteamApp) -> None:
+    task = app.view.selected
+    why_not = app.steering.may_skip(task)
+    if why_not:
+        app.tell(why_not, "warning")
+        return
+
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.skip(task)
+
+    words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be opened again later.", KEPT)
+    app.push_screen(ConfirmScreen("SKIP", words, (Choice(key="K", label="skip it", value="skip"),)), chosen)
+
+
+# ── text and files ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def copy(app: DevteamApp) -> None:
+    selected = app.screen.get_selected_text()
+    give = getattr(app.screen, "text_to_copy", None)
+    text = selected or (give() if give is not None else "")
+    if not text:
+        app.tell("there is nothing to copy here", "warning")
+        return
+    app.copy_to_clipboard("\n".join(harmless(line) for line in text.split("\n")))
+    lines = text.count("\n") + 1
+    app.tell(f"{lines} lines copied; in tmux use {app.keys.shown('save')} if the clipboard stays empty")
+
+
+def save(app: DevteamApp) -> None:
+    give = getattr(app.screen, "text_to_save", None)
+    if give is None:
+        app.tell("there is nothing to save here", "warning")
+        return
+    name, text = give()
+    path = app.options.save_folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        app.tell(f"{path} cannot be written: {error.strerror}", "error")
+        return
+    app.tell(f"saved as {path}")
+
+
+def screenshot(app: DevteamApp) -> None:
+    name = f"devteam-{int(app.options.clock())}.svg"
+    try:
+        app.options.save_folder.mkdir(parents=True, exist_ok=True)
+        path = app.save_screenshot(name, path=str(app.options.save_folder))
+    except OSError as error:
+        app.tell(f"no picture could be saved: {error.strerror}", "error")
+        return
+    app.tell(f"saved as {path}")
+
+
+async def open_file(app: DevteamApp, kind: str) -> None:
+    """Hand what the screen shows to $EDITOR or $PAGER: the plan itself on the plan page, else a saved copy."""
+    program = app.options.editor if kind == "editor" else app.options.pager
+    if not program:
+        app.tell(f"set ${'EDITOR' if kind == 'editor' else 'PAGER'} first, for example: export EDITOR=vim", "warning")
+        return
+    path = ""
+    if getattr(app.screen, "NAME", "") in ("plan", "dashboard"):
+        answer = await app.feed.link.fetch(GetFile(name="plan.md"))
+        path = answer.path
+    if not path:
+        give = getattr(app.screen, "text_to_save", None)
+        if give is None:
+            app.tell("there is nothing to open here", "warning")
+            return
+        name, text = give()
+        copy_at = app.options.save_folder / name
+        try:
+            copy_at.parent.mkdir(parents=True, exist_ok=True)
+            copy_at.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            app.tell(f"{copy_at} cannot be written: {error.strerror}", "error")
+            return
+        path = str(copy_at)
+    start = app.options.run_program or run_in_foreground
+    with contextlib.ExitStack() as aside:
+        if app.options.run_program is None:
+            aside.enter_context(app.suspend())
+        status = start(command_for(program, path))
+    if status:
+        app.tell(f"{program} ended with {status}", "warning")
+
+
+# ── sprints ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def open_sprint(app: DevteamApp, sprint: str) -> None:
+    if sprint == app.feed.state.sprint:
+        app.pop_screen()
+        return
+    if app.options.open_sprint is None:
+        app.exit(Leave(action="sprint", argument=sprint))
+        return
+    app.run_worker(_open(app, sprint), group="open", exit_on_error=False)
+
+
+async def _open(app: DevteamApp, sprint: str) -> None:
+    opener = app.options.open_sprint
+    if opener is None:
+        return
+    try:
+        link = await opener(sprint)
+    except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
+        app.tell(f"{sprint} cannot be opened: {error}", "error")
+        return
+    app.attach(link)
+    app.pop_screen()
+
+
+def replay_sprint(app: DevteamApp, sprint: str) -> None:
+    """Play a run again from its beginning; empty: the one on screen."""
+    if app.replaying:
+        app.tell("this is a replay already; space plays it")
+        return
+    app.run_worker(_replay(app, sprint), group="open", exit_on_error=False)
+
+
+async def _replay(app: DevteamApp, sprint: str) -> None:
+    from tui.screens.replay import ReplayScreen
+
+    link: Link = app.feed.link
+    if sprint and sprint != app.feed.state.sprint:
+        if app.options.open_sprint is None:
+            app.exit(Leave(action="replay", argument=sprint))
+            return
+        try:
+            link = await app.options.open_sprint(sprint)
+        except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
+            app.tell(f"{sprint} cannot be opened: {error}", "error")
+            return
+    envelopes: list[Envelope] = []
+    while True:
+        answer = await link.fetch(GetEvents(after=envelopes[-1].seq if envelopes else 0, limit=2000))
+        if answer.error or not answer.events:
+            break
+        envelopes += [decode_envelope(line) for line in answer.events]
+    if not envelopes:
+        app.tell("there is nothing to replay yet", "warning")
+        return
+    app.attach(ReplayLink(envelopes, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
+    app.push_screen(ReplayScreen())

@@ -1,0 +1,40 @@
+"""The command palette: every action of the registry, every task, every theme. What is found is run like its key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, cast
+
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+from tui.keys import ACTIONS
+from tui.paint import outside
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+
+
+class Commands(Provider):
+    """Titles are Content, never markup: a task's title comes from outside."""
+
+    def _all(self) -> Iterator[tuple[str, str, Callable[[], None]]]:
+        app = cast("DevteamApp", self.app)
+        for action in ACTIONS:
+            yield f"{action.label} ({app.keys.shown(action.name)})", action.about, partial(app.act, action.name)
+        for task in app.feed.state.tasks.values():
+            yield f"task {outside(task.id)} {outside(task.spec.title)}", "show this task", partial(app.choose, task.id)
+        for name in sorted(app.themes):
+            yield f"theme {name}", "use this theme", partial(app.set_theme, name)
+
+    async def discover(self) -> Hits:
+        for title, about, run in self._all():
+            yield DiscoveryHit(Content(title), run, text=title, help=about)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for title, about, run in self._all():
+            score = max(matcher.match(title), matcher.match(about) * 0.8)
+            if score > 0:
+                yield Hit(score, Content(title), run, text=title, help=about)

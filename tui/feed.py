@@ -1,0 +1,194 @@
+"""The feed: one link, one worker, one buffer. The worker only appends; `flush` folds what came since the last frame."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from types import MappingProxyType
+
+from engine.core.activity import Activity, AgentOutput, AnyActivity, CheckProgress, Countdown, OutputKind
+from engine.core.events import (
+    ChecksFinished,
+    CommandHandled,
+    EffectStarted,
+    Envelope,
+    IterationStarted,
+    Noted,
+    PlanChanged,
+    PolicyChanged,
+)
+from engine.core.fold import apply
+from engine.core.model import Role
+from engine.core.state import State
+from engine.link.contract import GetOutput, Item, Link, LinkStatus
+from tui.glyphs import UNICODE, Glyphs
+from tui.stream import Stream
+from tui.view import CONNECTING, running_tasks
+
+FRAME_ITEMS = 4000
+"""Items folded in one frame: more would hold the keys back, the rest waits for the next frame."""
+YIELD_EVERY = 250
+"""Items taken before other tasks of the loop get their turn: a flood must not starve the screen."""
+MOST_WAITING = 20 * FRAME_ITEMS
+"""Items that may wait for a frame before the link is held back: memory stays flat however fast an agent talks."""
+KEPT_EVENTS = 5000
+RETRIES = (0.5, 1.0, 2.0, 5.0)
+"""Pauses between two attempts to reach a lost engine."""
+
+
+class Feed:
+    """State as the interface knows it, and everything that came with it."""
+
+    def __init__(self, link: Link, *, glyphs: Glyphs = UNICODE) -> None:
+        self.link = link
+        self.glyphs = glyphs
+        self.state = State()
+        self.status: LinkStatus = CONNECTING
+        self.streams: dict[str, Stream] = {}
+        self.events: deque[Envelope] = deque(maxlen=KEPT_EVENTS)
+        self.notices: deque[tuple[str, str]] = deque(maxlen=50)
+        """Things to announce: severity and words."""
+        self.checks: MappingProxyType[str, tuple[CheckProgress, ...]] = MappingProxyType({})
+        self.started: MappingProxyType[str, float] = MappingProxyType({})
+        self.countdown: Countdown | None = None
+        self.answers: dict[str, list[str]] = {}
+        """What answerers have said so far, by effect."""
+        self.taken = 0
+        """Items folded so far."""
+        self._pending: deque[Item] = deque()
+        self._room = asyncio.Event()
+        self._said = CONNECTING.status
+
+    # ── the worker ──
+
+    async def run(self) -> None:
+        """Follow the link for ever: attach, read, and when it is lost, try again until it is back."""
+        tries = 0
+        while True:
+            try:
+                await self._attach()
+                tries = 0
+                await self._read()
+            except asyncio.CancelledError:
+                raise
+            except Exception as error:  # noqa: BLE001 the named boundary: whatever a link does, the screen stays
+                self._say(
+                    LinkStatus(status="lost", detail=f"the engine cannot be reached: {error}", hint="trying again")
+                )
+            else:
+                if self._said not in ("lost", "read_only", "ended"):
+                    self._say(
+                        LinkStatus(status="ended", detail="the engine has ended", hint="devteam run takes it up again")
+                    )
+                return
+            await asyncio.sleep(RETRIES[min(tries, len(RETRIES) - 1)])
+            tries += 1
+
+    async def _attach(self) -> None:
+        state = await self.link.snapshot()
+        self._pending.clear()
+        self.state = state
+        self.streams = {}
+        self.checks = MappingProxyType({})
+        if self._said != "connected":
+            self._say(LinkStatus(status="connected"))
+        for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
+            past = await self.link.fetch(GetOutput(task=task.id))
+            for activity in past.output:
+                if activity.effect not in state.inflight:  # those are told again from their start by `follow`
+                    self._activity(activity)
+
+    async def _read(self) -> None:
+        since = 0
+        async for item in self.link.follow(self.state.seq):
+            self._pending.append(item)
+            if isinstance(item, LinkStatus):
+                self._said = item.status
+            since += 1
+            if since >= YIELD_EVERY:
+                since = 0
+                await asyncio.sleep(0)
+                if len(self._pending) > MOST_WAITING:
+                    self._room.clear()
+                    await self._room.wait()
+
+    def _say(self, status: LinkStatus) -> None:
+        self._said = status.status
+        self._pending.append(status)
+
+    # ── the frame ──
+
+    @property
+    def waiting(self) -> int:
+        return len(self._pending)
+
+    def flush(self, limit: int = FRAME_ITEMS) -> bool:
+        """Fold what has come; true if anything has."""
+        pending = self._pending
+        if not pending:
+            return False
+        for _ in range(min(limit, len(pending))):
+            self.take(pending.popleft())
+        if len(pending) <= MOST_WAITING:
+            self._room.set()
+        return True
+
+    def take(self, item: Item) -> None:
+        """Fold one item."""
+        self.taken += 1
+        match item:
+            case Envelope():
+                self._envelope(item)
+            case LinkStatus():
+                self.status = item
+            case Activity():
+                self._activity(item)
+
+    def _envelope(self, envelope: Envelope) -> None:
+        if envelope.seq <= self.state.seq:
+            return
+        self.state = apply(self.state, envelope)
+        self.events.append(envelope)
+        match envelope.event:
+            case EffectStarted(effect=effect):
+                self.started = MappingProxyType(
+                    {
+                        **{key: at for key, at in self.started.items() if key in self.state.inflight},
+                        effect.id: envelope.at,
+                    }
+                )
+            case ChecksFinished(task=task) | IterationStarted(task=task):
+                self.checks = MappingProxyType({key: value for key, value in self.checks.items() if key != task})
+            case PlanChanged(summary=summary):
+                self.notices.append(
+                    ("information", f"plan.md was edited and is taken up now: {summary or 'tasks changed'}")
+                )
+            case PolicyChanged(summary=summary):
+                self.notices.append(
+                    ("information", f"the config was edited and holds now: {summary or 'settings changed'}")
+                )
+            case Noted(text=text, level=level, hint=hint) if level != "info":
+                severity = "error" if level == "error" else "warning"
+                self.notices.append((severity, f"{text} — {hint}" if hint else text))
+            case CommandHandled(ok=False, detail=detail, name=name):
+                self.notices.append(("warning", f"{name} was refused: {detail}"))
+            case _:
+                pass
+
+    def _activity(self, activity: AnyActivity | Activity) -> None:
+        match activity:
+            case AgentOutput():
+                stream = self.streams.get(activity.task)
+                if stream is None:
+                    stream = self.streams[activity.task] = Stream()
+                stream.add(activity, self.glyphs)
+                if activity.role is Role.ANSWERER and activity.kind is OutputKind.TEXT:
+                    self.answers.setdefault(activity.effect, []).append(activity.text)
+            case CheckProgress():
+                known = {progress.check: progress for progress in self.checks.get(activity.task, ())}
+                known[activity.check] = activity
+                self.checks = MappingProxyType({**self.checks, activity.task: tuple(known.values())})
+            case Countdown():
+                self.countdown = activity
+            case _:
+                pass

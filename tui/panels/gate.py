@@ -1,0 +1,141 @@
+"""The gate bar: docked, steals no focus. Only its buttons can be clicked; the text above them is only text."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+
+from engine.core.state import GateState
+from tui.keys import GATE_CHOICES, KeyMap
+from tui.paint import BLANK, Line, Span
+from tui.panels.gate_text import MEANING, gate_body, gate_title
+from tui.view import View
+from tui.widgets.canvas import Canvas
+
+ORDER = ("yes", "retry", "auto", "skip", "stop_here", "ask", "comment")
+
+
+def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[tuple[int, int, str]]]:
+    """The buttons of a gate, and which cells belong to which; meanings are added where there is room for all."""
+    offered = [name for name in ORDER if GATE_CHOICES[name] in gate.choices]
+    long = [_label(gate, name) for name in offered]
+    short = [GATE_CHOICES[name] for name in offered]
+    for labels in (long, short):
+        cells = sum(len(keys.shown(name)) + len(label) + 5 for name, label in zip(offered, labels, strict=True))
+        if cells <= width or labels is short:
+            break
+    spans: list[Span] = []
+    places: list[tuple[int, int, str]] = []
+    used = 0
+    for number, (name, label) in enumerate(zip(offered, labels, strict=True)):
+        key = keys.shown(name)
+        ground = "on-gate" if number == 0 else "on-selected"
+        spans.append((f" {key} ", f"{'ground' if number == 0 else 'gate'} bold {ground}"))
+        spans.append((f"{label} ", f"{'ground' if number == 0 else 'fg'} {ground}"))
+        cells = len(key) + len(label) + 3
+        places.append((used, used + cells, name))
+        spans.append(("  ", ""))
+        used += cells + 2
+    return tuple(spans), places
+
+
+def _label(gate: GateState, name: str) -> str:
+    choice = GATE_CHOICES[name]
+    meaning = MEANING.get((gate.kind, choice))
+    return f"{choice}: {meaning[0]}" if meaning else choice
+
+
+class GateButtons(Canvas):
+    """The one place of the bar where a click means something."""
+
+    class Pressed(Message):
+        def __init__(self, action: str) -> None:
+            super().__init__()
+            self.action = action
+
+    def __init__(self) -> None:
+        super().__init__(id="gate-buttons")
+        self._places: list[tuple[int, int, str]] = []
+
+    def show(self, gate: GateState, keys: KeyMap, sending: str) -> None:
+        if sending:
+            self._places = []
+            self.set_lines([((f"sending {sending} …", "gate"),)])
+            return
+        line, self._places = choice_spans(gate, keys, self.size.width)
+        self.set_lines([line])
+
+    def on_click(self, event: events.Click) -> None:
+        for start, end, name in self._places:
+            if start <= event.x < end:
+                self.post_message(self.Pressed(name))
+
+
+class GateText(Canvas, can_focus=False):
+    """What the gate says. Can be scrolled and selected; a click on it does nothing else."""
+
+
+class GateBar(Vertical):
+    def __init__(self) -> None:
+        super().__init__(id="gate")
+        self.expanded = False
+        self.brief = False
+        """Only the facts until opened: on screens that need the room."""
+        self._last: tuple[View, GateState, int, int, KeyMap, str] | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(id="gate-title")
+        yield GateText(id="gate-text")
+        yield GateButtons()
+
+    def show(self, view: View, gate: GateState | None, at: int, of: int, keys: KeyMap, sending: str) -> None:
+        self.set_class(gate is not None, "-open")
+        self.screen.set_class(gate is not None, "-gate")
+        if gate is None:
+            self._last = None
+            return
+        self._last = (view, gate, at, of, keys, sending)
+        self.redraw()
+
+    def redraw(self) -> None:
+        width = self.content_region.width or self.size.width - 2
+        if self._last is None or width <= 0:
+            return
+        view, gate, at, of, keys, sending = self._last
+        self.query_one("#gate-title", Canvas).set_lines([gate_title(view, gate, at, of, width)])
+        text = self.query_one("#gate-text", Canvas)
+        lines = gate_body(view, gate, width - 1)
+        room = self._room()
+        text.styles.height = max(1, min(len(lines), room))
+        if self.brief and not self.expanded:
+            text.set_lines(lines[:room])
+        elif len(lines) > room and not self.expanded:
+            hidden = len(lines) - room + 1
+            more = f"{view.glyphs.ellipsis} {hidden} more lines {view.glyphs.sep} {keys.shown('gate')} opens them"
+            text.set_lines([*lines[: room - 1], ((more, "muted"),)])
+        else:
+            text.set_lines(lines or [BLANK])
+        self.query_one(GateButtons).show(gate, keys, sending)
+
+    def _room(self) -> int:
+        height = self.screen.size.height
+        if self.expanded:
+            return max(4, height * 6 // 10)
+        if self.brief:
+            return 1
+        return max(2, min(16, (height - 16) // 2))
+
+    def set_expanded(self, expanded: bool) -> None:
+        self.expanded = expanded
+        text = self.query_one("#gate-text", Canvas)
+        text.can_focus = expanded
+        self.redraw()
+        if expanded:
+            text.focus()
+        else:
+            text.scroll_to(y=0, animate=False)
+
+    def on_resize(self) -> None:
+        self.redraw()

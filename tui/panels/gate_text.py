@@ -1,0 +1,167 @@
+"""What a gate says: title, facts, the review's issues with FIX, ALTERNATIVE and CONFIDENCE, notes. Pure."""
+
+from __future__ import annotations
+
+from engine.core.model import Issue, Review, Verdict
+from engine.core.state import GateState, TaskState
+from tui.glyphs import of_verdict
+from tui.paint import BLANK, Line, Span, fitting, outside, spread, wrap
+from tui.view import View
+from tui.wording import duration, plural, short_hash
+
+KINDS = {"fix": "FIX GATE", "task": "TASK GATE", "blocked": "BLOCKED"}
+
+MEANING: dict[tuple[str, str], tuple[str, str]] = {
+    ("fix", "yes"): ("fix it", "the review goes to the next attempt"),
+    ("fix", "auto"): ("fix, and all later ones", "later reviews are passed on without asking"),
+    ("fix", "skip"): ("override", "the reviewer is overruled for this tree"),
+    ("fix", "comment"): ("fix my way", "your words go with the review"),
+    ("task", "yes"): ("commit", "approve, commit, next task"),
+    ("task", "auto"): ("commit, and all later ones", "later tasks are approved without asking"),
+    ("task", "comment"): ("change it", "your words start a fix round"),
+    ("blocked", "retry"): ("try again", "with your words, if you give any"),
+    ("blocked", "skip"): ("next task", "this one stays undone"),
+    ("blocked", "stop"): ("end the run", "it can be taken up again"),
+}
+"""What a choice does: short for the button, long for the help below it."""
+
+
+def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Line:
+    """FIX GATE  T1.2 Hash passwords — needs changes (attempt 2)            1 of 3 · waiting 0:21"""
+    glyphs = view.glyphs
+    kind = KINDS.get(gate.kind, f"{outside(gate.kind).upper()} GATE")
+    task = view.state.tasks.get(gate.task)
+    name = f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title)
+    said = {"fix": f"needs changes (attempt {gate.attempt})", "task": "approved", "blocked": "blocked"}.get(
+        gate.kind, ""
+    )
+    if gate.kind == "blocked" and task is not None and task.claim == "failed":
+        said = "failed"
+    left: list[Span] = [(f"{glyphs.gate} {kind}  ", "gate bold"), (name, "fg bold"), (f" {glyphs.dash} {said}", "fg")]
+    right: list[Span] = []
+    if of > 1:
+        right.append((f"{at} of {of}  [ ]  ", "gate"))
+    right.append((f"{outside(gate.id)}  waits {duration(view.now - gate.opened_at)}", "muted"))
+    return spread(left, right, width)
+
+
+def gate_facts(view: View, gate: GateState, task: TaskState | None, width: int) -> Line:
+    """Diffstat, checks, criteria and the tree an approval binds to: measured, not claimed."""
+    if task is None:
+        return BLANK
+    glyphs = view.glyphs
+    parts: list[list[Span]] = []
+    if task.changes:
+        added, removed = sum(item.added for item in task.changes), sum(item.removed for item in task.changes)
+        files = plural(len(task.changes), "file")
+        parts.append([(files, "fg"), (f" +{added}", "added"), (f" {glyphs.minus}{removed}", "removed")])
+    if task.checks:
+        checks: list[Span] = []
+        for result in task.checks:
+            sign, _, style = of_verdict(result.verdict, glyphs)
+            counted = f" {result.counts.passed}/{result.counts.total}" if result.counts and result.counts.total else ""
+            checks += [(f"{' ' if checks else ''}{sign} ", style), (f"{outside(result.name)}{counted}", "fg")]
+        parts.append(checks)
+    review = task.review
+    if review is not None and review.criteria:
+        met = sum(item.met for item in review.criteria)
+        parts.append([(f"{met}/{len(review.criteria)} criteria", "fg" if met == len(review.criteria) else "warn")])
+    if gate.tree:
+        parts.append([(f"binds to tree {short_hash(gate.tree)}", "muted")])
+    if gate.evidence:
+        parts.append([(f"evidence {short_hash(gate.evidence)}", "muted")])
+    return fitting(parts, width, "   ")
+
+
+def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
+    """Everything there is to read before answering."""
+    task = view.state.tasks.get(gate.task)
+    lines: list[Line] = []
+    facts = gate_facts(view, gate, task, width)
+    if facts and gate.kind != "blocked":
+        lines.append(facts)
+    if void(gate, task):
+        lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
+    if gate.forced:
+        words = (
+            f"Implementer and reviewer have not converged after {plural(gate.attempt, 'attempt')}: a human is asked."
+        )
+        lines += wrap(words, width, "warn")
+    review = task.review if task is not None else None
+    if gate.kind == "fix" and review is not None:
+        for number, issue in enumerate(review.issues, 1):
+            lines += issue_lines(issue, number, width)
+        lines += review_tail(view, review, width)
+    else:
+        lines += _said(view, gate, task, width)
+        if review is not None:
+            lines += criteria_lines(view, review, width)
+            lines += review_tail(view, review, width)
+    if facts and gate.kind == "blocked":
+        lines.append(facts)
+    lines += _talk(gate, width)
+    return lines
+
+
+def void(gate: GateState, task: TaskState | None) -> bool:
+    return task is not None and bool(gate.tree) and task.tree != gate.tree
+
+
+def issue_lines(issue: Issue, number: int, width: int) -> list[Line]:
+    """One issue of a review, with what to do about it."""
+    place = f"  {outside(issue.path)}{':' + str(issue.line) if issue.line else ''}" if issue.path else ""
+    style = "bad bold" if issue.critical else "fg bold"
+    lines = wrap(f"{outside(issue.text)}", width, style, first=f"{number} ")
+    if place:
+        lines.append((("  ", ""), (place.strip(), "accent")))
+    for label, text in (("FIX", issue.fix), ("ALTERNATIVE", issue.alternative), ("CONFIDENCE", issue.confidence)):
+        if text:
+            lines += wrap(outside(text), width, "fg", first=f"  {label:<12}", rest=" " * 14)
+    return lines
+
+
+def criteria_lines(view: View, review: Review, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for item in review.criteria:
+        sign, _, style = of_verdict(Verdict.PASS if item.met else Verdict.FAIL, view.glyphs)
+        where = f"  {outside(item.reference)}" if item.reference else ""
+        first, *rest = wrap(outside(item.text), width - len(where), "fg", first="  ")
+        lines.append(((f"{sign} ", style), *first[1:], (where, "muted")))
+        lines += rest
+    return lines
+
+
+def review_tail(view: View, review: Review, width: int) -> list[Line]:
+    lines: list[Line] = []
+    for note in review.notes:
+        lines += wrap(outside(note), width, "muted", first="note  ", rest="      ")
+    if review.summary:
+        lines += wrap(outside(review.summary), width, "muted", first="review  ", rest="        ")
+    return lines
+
+
+def _said(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
+    lines: list[Line] = []
+    text = gate.body or (task.blocker if task is not None else "")
+    for paragraph in text.split("\n"):
+        if paragraph.strip():
+            lines += wrap(outside(paragraph), width, "fg")
+    if task is not None and gate.kind == "blocked" and task.action and task.action not in text:
+        lines += wrap(outside(task.action), width, "accent", first="do  ")
+    if task is not None and gate.kind == "task" and task.summary and task.summary not in text:
+        lines += wrap(outside(task.summary), width, "muted", first="the agent says  ")
+    return lines
+
+
+def _talk(gate: GateState, width: int) -> list[Line]:
+    if not gate.questions:
+        return []
+    question, answer = gate.questions[-1]
+    lines = wrap(outside(question), width, "fg", first="you asked  ")
+    lines += wrap(
+        outside(answer) if answer else "the answer is being written",
+        width,
+        "fg" if answer else "muted",
+        first="answer     ",
+    )
+    return [BLANK, *lines]

@@ -1,0 +1,175 @@
+"""The header: what runs, how it is, what it has cost, who watches; and the notice line for what needs saying."""
+
+from __future__ import annotations
+
+from engine.core.model import Health
+from tui.glyphs import of_health
+from tui.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
+from tui.view import View
+from tui.widgets.canvas import Canvas
+from tui.widgets.meter import meter
+from tui.wording import duration, money, share
+
+OUTCOMES = {
+    "done": ("ok", "DONE", "good"),
+    "failed": ("bad", "FAILED", "bad"),
+    "limit": ("stop", "LIMIT", "warn"),
+    "blocked": ("stop", "BLOCKED", "bad"),
+    "stopped": ("stop", "STOPPED", "muted"),
+    "interrupted": ("stop", "INTERRUPTED", "warn"),
+    "error": ("bad", "ERROR", "bad"),
+}
+
+
+def header_lines(view: View, width: int) -> list[Line]:
+    """Two lines of exactly `width` cells, one cell free on either side."""
+    state = view.state
+    inner = width - 2
+    name: list[Span] = [("devteam", "accent bold")]
+    if state.sprint:
+        name.append((f"  {outside(state.sprint)}", "fg bold"))
+    title = outside(state.plan.title) if state.plan else "no sprint yet"
+    health = health_spans(view)
+    wide = joined([name, [(title, "muted")]], "  ")
+    room = max(inner - width_of(wide) - 3, inner // 2)
+    if width_of(health) > room and room < 56:
+        room = min(56, inner - width_of(name) - 3)  # the reason matters more than the plan's title
+    first = spread(wide, crop(health, room), inner)
+    modes = fitting(_modes(view), inner // 2, _gap(view))
+    second = spread(fitting(_measures(view), inner - width_of(modes) - 2, _gap(view)), modes, inner)
+    return [((" ", ""), *first, (" ", "")), ((" ", ""), *second, (" ", ""))]
+
+
+def _gap(view: View) -> str:
+    return f"  {view.glyphs.sep}  " if not view.glyphs.ascii else "  "
+
+
+def health_spans(view: View) -> list[Span]:
+    """Sign, word, reason. A sprint that is not running says how it ended instead."""
+    state, glyphs = view.state, view.glyphs
+    if state.plan is None:
+        return []
+    if not state.running and state.outcome:
+        sign, word, style = OUTCOMES.get(state.outcome, ("stop", state.outcome.upper(), "muted"))
+        return [
+            (f"{getattr(glyphs, sign)} ", style),
+            (word, f"{style} bold"),
+            (f"  {outside(state.outcome_reason)}", "muted"),
+        ]
+    if not state.running:
+        return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  devteam run starts it", "muted")]
+    sign, style = of_health(state.health, glyphs)
+    reason = outside(state.health_reason)
+    return [(f"{sign} ", style), (state.health.value, f"{style} bold"), (f"  {reason}" if reason else "", "muted")]
+
+
+def _measures(view: View) -> list[list[Span]]:
+    state, glyphs = view.state, view.glyphs
+    if state.plan is None:
+        return []
+    done, total = state.progress()
+    limit = state.policy.budget.session_usd
+    used = share(state.spent_usd, limit)
+    style = "bad" if used >= 1 else "warn" if used * 100 >= state.policy.budget.warn_percent else "accent"
+    spend: list[Span] = [(money(state.spent_usd), "fg bold"), (f" / {money(limit)} ", "muted")]
+    return [
+        [(f"{done}/{total}", "fg bold"), (" tasks", "muted")],
+        [(duration(view.elapsed()), "fg bold")],
+        [*spend, *meter(state.spent_usd, limit, 8, glyphs, style)],
+        [(f"{state.iterations}", "fg bold"), (" iterations", "muted")],
+        [(f"{state.calls}", "fg bold"), (" calls", "muted")],
+    ]
+
+
+def _modes(view: View) -> list[list[Span]]:
+    """In the order of what must be seen first; the line shows as many as fit."""
+    state = view.state
+    link = link_spans(view)
+    if state.plan is None:
+        return [link] if view.link.status in ("lost", "connecting") else []
+    auto = [kind for kind in ("fix", "task") if state.auto_mode(kind)]
+    parts: list[list[Span]] = [link]
+    if auto:
+        parts.append([(f"auto: {', '.join(auto)}", "warn bold")])
+    parts.append([("attended", "muted")] if state.attended else [("unattended", "warn")])
+    if state.sandbox:
+        bare = state.sandbox in ("none", "off")
+        parts.append([("no sandbox" if bare else f"sandbox: {outside(state.sandbox)}", "warn" if bare else "muted")])
+    return parts
+
+
+def link_spans(view: View) -> list[Span]:
+    glyphs = view.glyphs
+    if view.replaying:
+        return [(f"{glyphs.run} ", "accent"), ("replay", "accent")]
+    match view.link.status:
+        case "connected":
+            if view.state.plan is not None and not view.state.running:
+                return [(f"{glyphs.half} ", "muted"), ("engine idle", "muted")]
+            return [(f"{glyphs.dot} ", "good"), ("engine", "muted")]
+        case "connecting":
+            return [(f"{glyphs.half} ", "warn"), ("connecting", "muted")]
+        case "read_only":
+            return [(f"{glyphs.half} ", "warn"), ("read-only", "warn")]
+        case "lost":
+            return [(f"{glyphs.bad} ", "bad"), ("engine lost", "bad bold")]
+        case _:
+            return [(f"{glyphs.stop} ", "muted"), ("engine ended", "muted")]
+
+
+def notice_line(view: View, width: int) -> Line:
+    """What must be said now, in words, the most urgent first; empty when all is quiet."""
+    state, glyphs = view.state, view.glyphs
+    parts: list[list[Span]] = []
+    told = state.outcome and not state.running  # the header's first line says how it ended
+    unlinked = view.link.status == "lost" or (view.link.status == "ended" and not told)
+    if unlinked or (view.link.status == "read_only" and not view.replaying):
+        sign = glyphs.bad if view.link.status == "lost" else glyphs.stop
+        style = "bad" if view.link.status == "lost" else "warn"
+        said = outside(view.link.detail) or view.link.status.replace("_", "-")
+        hint = f" {glyphs.dash} {outside(view.link.hint)}" if view.link.hint else ""
+        parts.append([(f"{sign} {said}{hint}", style)])
+    wait = view.wait()
+    if wait is not None:
+        until, reason = wait
+        left = duration(max(0.0, until - view.now))
+        parts.append([(f"{glyphs.half} waiting ", "warn"), (left, "warn bold"), (f"  {outside(reason)}", "warn")])
+    if state.paused:
+        parts.append([(f"{glyphs.gate} paused", "warn bold"), ("  space goes on; running calls end first", "warn")])
+    if state.stopping and state.running:
+        word = "stopping now" if state.stopping == "now" else "stopping after the running step"
+        parts.append([(f"{glyphs.stop} {word}", "warn bold")])
+    if state.warned and state.running:
+        limit = state.policy.budget.session_usd
+        part = round(100 * share(state.spent_usd, limit))
+        parts.append([(f"{glyphs.warn} budget {part} % used", "warn")])
+    if state.sprint_error:
+        parts.append([(f"{glyphs.bad} {outside(state.sprint_error)}", "bad")])
+    if state.health is not Health.PROGRESSING and state.running and width < 100:
+        parts.append([(outside(state.health_reason), "warn")])
+    if not parts:
+        return ()
+    line = fitting(parts, width - 2, "   ") or parts[0]
+    return ((" ", ""), *line)
+
+
+class HeaderBar(Canvas):
+    """Two lines at the top of every screen, and a third when something must be said."""
+
+    def __init__(self) -> None:
+        super().__init__(id="header")
+        self.view = View()
+
+    def show(self, view: View) -> None:
+        self.view = view
+        self.redraw()
+
+    def redraw(self) -> None:
+        if self.size.width <= 0:
+            return
+        lines = header_lines(self.view, self.size.width)
+        notice = notice_line(self.view, self.size.width)
+        self.set_lines([*lines, notice] if notice else lines)
+
+    def on_resize(self) -> None:
+        self.redraw()

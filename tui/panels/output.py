@@ -1,0 +1,139 @@
+"""The live output of one task's agents: follow, scroll, search, copy, fold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Input
+
+from engine.core.effects import CallAgent
+from tui.paint import outside
+from tui.stream import Stream
+from tui.view import View, running_tasks
+from tui.widgets.canvas import harmless
+from tui.widgets.line_view import LineView
+
+
+class OutputPanel(Vertical):
+    """`slot` 0 shows the selected task; slot 1 the next one that runs beside it."""
+
+    DEFAULT_CSS = """
+    OutputPanel {
+        border: round $line;
+        border-title-color: $muted;
+        border-title-style: bold;
+        border-subtitle-color: $muted;
+        padding: 0 0 0 1;
+        &:focus-within { border: round $accent; border-title-color: $accent; }
+        Input {
+            display: none; height: 1; border: none; padding: 0; background: $panel;
+            &:focus { border: none; }
+        }
+        &.-searching Input { display: block; }
+        LineView { height: 1fr; }
+    }
+    """
+
+    def __init__(self, slot: int = 0) -> None:
+        super().__init__(id=f"output-{slot}")
+        self.slot = slot
+        self.task_id = ""
+        self._place = 0
+        self._stream: Stream | None = None
+        self._title = ("", "")
+        self._found = ""
+
+    def compose(self) -> ComposeResult:
+        yield LineView()
+        yield Input(placeholder="search the output; enter keeps, escape ends", compact=True)
+
+    @property
+    def lines(self) -> LineView:
+        return self.query_one(LineView)
+
+    @property
+    def search_box(self) -> Input:
+        return self.query_one(Input)
+
+    # ── drawing ──
+
+    def show(self, view: View, streams: Mapping[str, Stream]) -> None:
+        """Take what is new. While hidden it takes nothing and catches up when shown."""
+        if not self.display or self.size.width <= 0:
+            return
+        task = self._task_of(view)
+        stream = streams.get(task)
+        if task != self.task_id or stream is not self._stream:
+            self.task_id, self._stream = task, stream
+            self._place = stream.end if stream else 0
+            self.lines.reset(stream.rows if stream else ())
+        elif stream is not None and stream.end > self._place:
+            fresh = stream.since(self._place)
+            self._place = stream.end
+            self.lines.extend(fresh)
+        self._retitle(view)
+
+    def _task_of(self, view: View) -> str:
+        if self.slot == 0:
+            return view.selected
+        others = [task.id for task in running_tasks(view.state) if task.id != view.selected]
+        return others[self.slot - 1] if len(others) >= self.slot else ""
+
+    def _retitle(self, view: View) -> None:
+        sep = view.glyphs.sep
+        task = view.state.tasks.get(self.task_id)
+        effect = view.under_way(self.task_id)
+        who = f" {sep} {effect.role.value}" if isinstance(effect, CallAgent) else ""
+        lane = (
+            f" {sep} lane {task.lane + 1}"
+            if task is not None and view.state.policy.lanes > 1 and task.lane >= 0
+            else ""
+        )
+        name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
+        lines = self.lines
+        tail = self._found or ("following" if lines.following else "f follows")
+        count = f"{len(lines.source) + lines.dropped:,} lines"
+        fold = "" if lines.folded else f" {sep} unfolded"
+        title = (f"OUTPUT{name}{lane}{who}", f"{count}{fold} {sep} {tail}")
+        if title != self._title:
+            self._title = title
+            self.border_title = Content(harmless(title[0]))
+            self.border_subtitle = Content(harmless(title[1]))
+
+    def announce(self, view: View) -> None:
+        self._retitle(view)
+
+    # ── searching ──
+
+    def open_search(self) -> None:
+        self.add_class("-searching")
+        self.search_box.focus()
+
+    def close_search(self) -> None:
+        self.remove_class("-searching")
+        self.lines.search("")
+        self._found = ""
+        self.search_box.value = ""
+        self.lines.focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        found = self.lines.search(event.value)
+        self._found = f"{found:,} found" if event.value else ""
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.lines.focus()
+        self.step_match(1)
+
+    def step_match(self, direction: int) -> None:
+        at = self.lines.step_match(direction)
+        total = len(self.lines.matches)
+        self._found = f"{at} of {total:,}" if at else ("nothing found" if self.lines.needle else "")
+
+    def key_escape(self) -> None:
+        if self.has_class("-searching"):
+            self.close_search()

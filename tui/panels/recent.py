@@ -1,0 +1,89 @@
+"""The last events, one line each: a column of its own where the terminal is wide, the log screen everywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.core import events as ev
+from tui.paint import Line, crop, outside, pad
+from tui.panels.panel import Panel
+from tui.view import View
+from tui.wording import clock_time, money
+
+
+def event_words(event: ev.Fact) -> tuple[str, str]:
+    """One event in words, and its style."""
+    match event:
+        case ev.SprintCreated(sprint=sprint):
+            return f"sprint {sprint} created", "fg"
+        case ev.RunStarted(run=run, sandbox=sandbox):
+            return f"run {run} started, sandbox {sandbox}", "accent"
+        case ev.RunEnded(outcome=outcome, reason=reason):
+            return f"run ended: {outcome}; {reason}", "accent"
+        case ev.TaskStarted(reason=reason, lane=lane):
+            return f"started in lane {lane + 1}; {reason}", "fg"
+        case ev.IterationStarted(iteration=iteration):
+            return f"iteration {iteration}", "fg"
+        case ev.EffectStarted(effect=effect):
+            what = str(effect.__struct_config__.tag).replace("_", " ")
+            role = getattr(effect, "role", "")
+            rung = getattr(effect, "rung", None)
+            return f"{what} {role} {rung.name if rung else ''}".strip(), "muted"
+        case ev.AgentFinished(role=role, result=result, charged_usd=cost):
+            return f"{role} ended: {result.kind.value}, {money(cost)}", "fg" if result.kind.value == "ok" else "warn"
+        case ev.ScopeChecked(verdict=verdict, reverted=reverted):
+            put_back = f", put back: {', '.join(reverted)}" if reverted else ""
+            return f"scope {verdict}{put_back}", "warn" if reverted else "muted"
+        case ev.ChecksFinished(results=results, purpose=purpose):
+            said = ", ".join(f"{result.name} {result.verdict}" for result in results)
+            bad = any(result.verdict != "PASS" for result in results)
+            return f"{purpose} checks: {said}", "bad" if bad else "good"
+        case ev.ReviewFinished(review=review):
+            return ("review: approved", "good") if review.approved else (f"review: {len(review.issues)} issues", "warn")
+        case ev.Decided(decision=decision, reason=reason):
+            return f"{decision}: {reason}", "accent"
+        case ev.HealthChanged(health=health, reason=reason):
+            return f"{health}: {reason}", "fg" if health == "PROGRESSING" else "warn"
+        case ev.GateOpened(kind=kind, gate=gate, title=title):
+            return f"{kind} gate {gate}: {title}", "gate"
+        case ev.GateAnswered(gate=gate, choice=choice, by=by):
+            return f"{gate} answered: {choice}" + (f" by {by}" if by else ""), "gate"
+        case ev.Committed(message=message, commit=commit):
+            return f"{message} ({commit[:8]})", "good"
+        case ev.TaskEnded(decision=decision, reason=reason):
+            return f"ended: {decision}; {reason}", "good" if decision == "COMPLETE" else "warn"
+        case ev.BudgetWarned(scope=scope, spent_usd=spent, limit_usd=limit):
+            return f"{scope} budget: {money(spent)} of {money(limit)}", "warn"
+        case ev.EffectFailed(message=message):
+            return f"failed: {message}", "bad"
+        case ev.Noted(text=text, level=level):
+            return text, {"error": "bad", "warning": "warn"}.get(level, "fg")
+        case ev.Steered(text=text) | ev.LearningRecorded(text=text):
+            return f"{ev.type_of(event)}: {text}", "fg"
+        case ev.PlanChanged(summary=summary) | ev.PolicyChanged(summary=summary):
+            return f"{ev.type_of(event).replace('_', ' ')}: {summary}", "accent"
+        case _:
+            return ev.type_of(event).replace("_", " "), "muted"
+
+
+def event_line(envelope: ev.Envelope, view: View, width: int) -> Line:
+    words, style = event_words(envelope.event)
+    task = outside(getattr(envelope.event, "task", "") or getattr(getattr(envelope.event, "effect", None), "task", ""))
+    at = clock_time(envelope.at, view.state.utc_offset)
+    return crop([(f"{at}  ", "muted"), (pad(task, 5), "muted"), (outside(words), style)], width)
+
+
+class RecentPanel(Panel):
+    """The newest events, the newest last."""
+
+    def __init__(self) -> None:
+        super().__init__(id="recent")
+        self.events: Iterable[ev.Envelope] = ()
+
+    def title(self, view: View) -> tuple[str, str]:
+        return "EVENTS", "l opens the log"
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        quiet = (ev.EffectStarted, ev.WorkspaceReady)
+        told = [envelope for envelope in self.events if not isinstance(envelope.event, quiet)]
+        return [event_line(envelope, view, width) for envelope in told[-height:]]

@@ -1,0 +1,131 @@
+"""The task tree: phases, tasks, state, iteration, rung, duration, lane; the cursor is the selected task."""
+
+from __future__ import annotations
+
+from textual import events
+from textual.binding import Binding
+from textual.message import Message
+
+from engine.core.state import Status, TaskState
+from tui.glyphs import of_status
+from tui.paint import BLANK, Line, Span, fit, outside, pad, spread
+from tui.panels.panel import Panel
+from tui.view import View
+from tui.wording import duration
+
+
+def task_rows(view: View, width: int) -> list[tuple[str, Line]]:
+    """Lines with the id of the task they show; phases have none."""
+    state = view.state
+    rows: list[tuple[str, Line]] = []
+    phases = state.plan.phases if state.plan else ()
+    for index, phase in enumerate(phases):
+        tasks = [task for task in state.tasks.values() if task.phase == index]
+        done = sum(task.status is Status.COMPLETE for task in tasks)
+        if rows:
+            rows.append(("", BLANK))
+        name = [(outside(phase.title).upper(), "muted bold")]
+        rows.append(("", spread(name, [(f"{done}/{len(tasks)}", "muted")], width)))
+        rows.extend((task.id, task_line(view, task, width)) for task in tasks)
+    return rows
+
+
+def task_line(view: View, task: TaskState, width: int) -> Line:
+    glyphs = view.glyphs
+    sign, word, style = of_status(task.status, glyphs)
+    if task.gate:
+        sign, word, style = glyphs.gate, "gate", "gate"
+    chosen = task.id == view.selected
+    mark: Span = (glyphs.cursor, "accent") if chosen else (" ", "")
+    title_style = "fg bold" if chosen else "muted" if task.status in (Status.PENDING, Status.SKIPPED) else "fg"
+    left: list[Span] = [
+        mark,
+        (f"{sign} ", style),
+        (f"{outside(task.id)} ", "muted"),
+        (outside(task.spec.title), title_style),
+    ]
+    return spread(left, _meta(view, task, word, style, width), width, gap=1)
+
+
+def _meta(view: View, task: TaskState, word: str, style: str, width: int) -> list[Span]:
+    """The columns at the right: as many as the width has room for."""
+    if width < 24:
+        return []
+    took = ""
+    if task.started_at:
+        end = task.ended_at if task.ended else view.now
+        took = duration(end - task.started_at)
+    tried = f"{'it ' if width >= 38 else 'x' if view.glyphs.ascii else '×'}{task.iteration}" if task.iteration else ""
+    lane = f"lane {task.lane + 1}" if task.status is Status.RUNNING else ""
+    rung = view.rung_name(task.rung) if task.iteration else ""
+    spans: list[Span] = []
+    if width >= 38:
+        spans.append((f" {pad(word, 7)}", style))
+    if width >= 52 and view.state.policy.lanes > 1:
+        spans.append((f" {pad(lane, 6)}", "muted"))
+    if width >= 44:
+        spans.append((f" {pad(rung, 6)}", f"rung-{min(task.rung, 3) + 1}"))
+    if tried or width >= 38:
+        spans.append((f" {pad(tried, 5 if width >= 38 else 2)}", "muted"))
+    if took or width >= 38:
+        spans.append((f" {pad(took, 7 if width >= 44 else 5, right=True)}", "muted"))
+    return spans
+
+
+class TasksPanel(Panel):
+    """Up and down choose a task; choosing one stops following the running one until `f`."""
+
+    BINDINGS = [
+        Binding("up,k", "choose(-1)", "previous task", show=False),
+        Binding("down,j", "choose(1)", "next task", show=False),
+    ]
+
+    class Chosen(Message):
+        """A task was chosen by the user."""
+
+        def __init__(self, task: str) -> None:
+            super().__init__()
+            self.task = task
+
+    def __init__(self) -> None:
+        super().__init__(id="tasks")
+        self._ids: list[str] = []
+
+    def title(self, view: View) -> tuple[str, str]:
+        follow = "following" if view.following else "f follows"
+        return "TASKS", follow if view.state.tasks else ""
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        rows = task_rows(view, width)
+        self._ids = [task for task, _ in rows]
+        if not rows:
+            return [((fit("no plan yet", width), "muted"),)]
+        return [line for _, line in rows]
+
+    def show(self, view: View) -> None:
+        moved = view.selected != self.view.selected
+        super().show(view)
+        if moved and view.selected in self._ids:
+            self._reveal(self._ids.index(view.selected))
+
+    def ground_of(self, row: int) -> str:
+        chosen = 0 <= row < len(self._ids) and self._ids[row] and self._ids[row] == self.view.selected
+        return "on-selected" if chosen else ""
+
+    def _reveal(self, row: int) -> None:
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        if row < top or row >= top + height:
+            self.scroll_to(y=max(0, row - height // 2), animate=False)
+
+    def action_choose(self, step: int) -> None:
+        ids = [task for task in self._ids if task]
+        if not ids:
+            return
+        at = ids.index(self.view.selected) if self.view.selected in ids else 0
+        self.post_message(self.Chosen(ids[max(0, min(len(ids) - 1, at + step))]))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        row = offset.y + self.scroll_offset.y if offset is not None else -1
+        if 0 <= row < len(self._ids) and self._ids[row]:
+            self.post_message(self.Chosen(self._ids[row]))

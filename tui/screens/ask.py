@@ -1,0 +1,99 @@
+"""Ask: a conversation beside the gate. The answer streams in; nothing is decided here, and escape goes back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from engine.core.effects import CallAgent
+from engine.core.state import GateState
+from tui.paint import BLANK, Line, outside, wrap
+from tui.view import View
+from tui.widgets.canvas import Canvas, harmless
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+
+
+def talk_lines(gate: GateState, streamed: list[str], width: int) -> list[Line]:
+    """Questions and answers; the last answer as far as it has come."""
+    lines: list[Line] = []
+    for number, (question, answer) in enumerate(gate.questions):
+        if number:
+            lines.append(BLANK)
+        lines += wrap(outside(question), width, "fg bold", first="you     ")
+        text = answer or "\n".join(streamed)
+        for at, paragraph in enumerate((text or "…").split("\n")):
+            first = " " * 8 if at else "answer  "
+            lines += wrap(outside(paragraph), width, "fg" if answer else "muted", first=first, rest=" " * 8)
+    if not lines:
+        lines = wrap(
+            "Ask about the change, the evidence or the review. A read-only agent answers; asking decides nothing.",
+            width,
+            "muted",
+        )
+    return lines
+
+
+class Talk(Canvas, can_focus=True):
+    """The conversation so far."""
+
+
+class AskScreen(ModalScreen[None]):
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS = [Binding("escape", "leave", "back to the gate", priority=True)]
+
+    def __init__(self, gate: GateState) -> None:
+        super().__init__()
+        self.gate = gate
+
+    @property
+    def dev(self) -> DevteamApp:
+        return cast("DevteamApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog", id="ask"):
+            yield Talk(id="talk")
+            yield Input(placeholder="your question; enter asks, esc goes back to the gate")
+
+    def on_mount(self) -> None:
+        self.query_one("#ask").border_title = Content(f"ASK about {harmless(outside(self.gate.title, 60))}")
+        box = self.query_one(Input)
+        box.cursor_blink = False
+        box.focus()
+        self.call_after_refresh(self.dev.redraw)
+
+    def show(self, view: View) -> None:
+        talk = self.query_one("#talk", Talk)
+        gate = view.state.gates.get(self.gate.id, self.gate)
+        width = talk.scrollable_content_region.width
+        if width <= 0:
+            return
+        lines = talk_lines(gate, self._streamed(view), width)
+        if not gate.open:
+            by = f" by {outside(gate.by)}" if gate.by else ""
+            lines += [BLANK, *wrap(f"This gate was answered meanwhile: {outside(gate.choice)}{by}.", width, "warn")]
+        if talk.set_lines(lines):
+            talk.scroll_end(animate=False)
+
+    def _streamed(self, view: View) -> list[str]:
+        for effect in view.state.inflight.values():
+            if isinstance(effect, CallAgent) and effect.gate == self.gate.id:
+                return self.dev.feed.answers.get(effect.id, [])
+        return []
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        question = event.value.strip()
+        if question:
+            event.input.value = ""
+            self.run_worker(self.dev.steering.ask(self.gate.id, question), exit_on_error=False)
+
+    def action_leave(self) -> None:
+        self.dismiss(None)

@@ -1,0 +1,95 @@
+"""Comment: an editor for the human's words, with a history and a draft that is not lost by leaving."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.binding import Binding
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import TextArea
+
+from tui.paint import Line, wrap
+from tui.widgets.canvas import Canvas, harmless
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+
+
+class CommentScreen(ModalScreen[str | None]):
+    """Dismisses with the text, or with None when it is left."""
+
+    CSS_PATH = "dialogs.tcss"
+    BINDINGS = [
+        Binding("f2,ctrl+s", "send", "send", priority=True),
+        Binding("escape", "leave", "leave", priority=True),
+        Binding("ctrl+up,alt+up", "older(1)", "older", priority=True),
+        Binding("ctrl+down,alt+down", "older(-1)", "newer", priority=True),
+    ]
+
+    def __init__(self, title: str, about: str, *, draft_key: str, may_be_empty: bool = False) -> None:
+        super().__init__()
+        self.heading = title
+        self.about = about
+        self.draft_key = draft_key
+        self.may_be_empty = may_be_empty
+        self._back = 0
+        self._own = ""
+
+    @property
+    def dev(self) -> DevteamApp:
+        return cast("DevteamApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        with Vertical(classes="dialog", id="comment"):
+            yield Canvas(id="about")
+            yield TextArea(soft_wrap=True, show_line_numbers=False)
+
+    def on_mount(self) -> None:
+        box = self.query_one("#comment")
+        box.border_title = Content(harmless(self.heading))
+        box.border_subtitle = "f2 or ^s sends · esc keeps the draft · ^↑ ^↓ history"
+        if self.dev.options.ascii:
+            box.border_subtitle = "f2 or ^s sends - esc keeps the draft - ^up ^down history"
+        area = self.query_one(TextArea)
+        area.text = self.dev.drafts.get(self.draft_key, "")
+        area.cursor_blink = False
+        area.move_cursor(area.document.end)
+        area.focus()
+        self.call_after_refresh(self._draw)
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        canvas = self.query_one("#about", Canvas)
+        width = self.query_one("#comment").content_region.width - 2
+        if width > 0:
+            lines: list[Line] = wrap(self.about, width, "muted")
+            canvas.styles.height = len(lines)
+            canvas.set_lines(lines)
+
+    def action_send(self) -> None:
+        text = self.query_one(TextArea).text.strip()
+        if not text and not self.may_be_empty:
+            self.dev.tell("nothing is written yet", "warning")
+            return
+        self.dev.drafts.pop(self.draft_key, None)
+        if text and (not self.dev.comments or self.dev.comments[-1] != text):
+            self.dev.comments.append(text)
+        self.dismiss(text)
+
+    def action_leave(self) -> None:
+        self.dev.drafts[self.draft_key] = self.query_one(TextArea).text
+        self.dismiss(None)
+
+    def action_older(self, step: int) -> None:
+        """Through what was written before; one step past the newest is what is being written now."""
+        area, past = self.query_one(TextArea), self.dev.comments
+        if self._back == 0:
+            self._own = area.text
+        self._back = max(0, min(len(past), self._back + step))
+        area.text = past[-self._back] if self._back else self._own
+        area.move_cursor(area.document.end)

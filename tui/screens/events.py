@@ -1,0 +1,124 @@
+"""The log: every event, one line each, with a filter; the one under the cursor in full at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+from textual.widgets import Input
+
+from engine.core.events import Envelope, decode_envelope, encode, type_of
+from engine.link.contract import GetEvents
+from tui.paint import Line, crop, outside
+from tui.panels.recent import event_line, event_words
+from tui.screens.list_page import ListPage
+from tui.view import View
+from tui.widgets.row_list import RowList
+from tui.widgets.sheet import Sheet
+
+SHOWN = 5000
+
+
+class Log(ListPage):
+    NAME = "log"
+    CSS_PATH = ["pages.tcss", "events.tcss"]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._older: list[Envelope] = []
+        self._shown: list[Envelope] = []
+        self._filter = ""
+        self._at_end = True
+        self.loaded = False
+
+    def body(self) -> Iterable[Widget]:
+        with Vertical(id="log"):
+            yield Input(placeholder="words, a task id or an event's name; enter keeps, escape clears", id="filter")
+            with Horizontal(id="body"):
+                yield RowList(id="list", title="EVENTS")
+                yield Sheet(id="sheet")
+
+    def mounted(self) -> None:
+        super().mounted()
+        self.query_one(Input).cursor_blink = False
+        self.run_worker(self._load(), exit_on_error=False)
+
+    async def _load(self) -> None:
+        after = 0
+        for _ in range(200):
+            answer = await self.ask(GetEvents(after=after, limit=1000))
+            page = [decode_envelope(line) for line in answer.events]
+            if not page or answer.error:
+                break
+            self._older = [*self._older, *page][-SHOWN:]
+            after = page[-1].seq
+        self.loaded = True
+        self.dev.redraw()
+
+    def _matches(self, envelope: Envelope) -> bool:
+        words, _ = event_words(envelope.event)
+        task = getattr(envelope.event, "task", "")
+        return self._filter in f"{type_of(envelope.event)} {task} {words}".casefold()
+
+    def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
+        last = self._older[-1].seq if self._older else 0
+        every = [*self._older, *(envelope for envelope in self.dev.feed.events if envelope.seq > last)][-SHOWN:]
+        self._shown = [envelope for envelope in every if self._matches(envelope)] if self._filter else every
+        if not self._shown:
+            return [(("no event holds these words" if self._filter else "no event yet", "muted"),)], [0]
+        if self._at_end:
+            self.menu.cursor = len(self._shown) - 1
+            self.call_after_refresh(self.menu.scroll_end, animate=False)
+        self.menu.border_subtitle = f"{len(self._shown):,} of {len(every):,}"
+        return [event_line(envelope, view, width) for envelope in self._shown], []
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        at = self.menu.cursor
+        if not 0 <= at < len(self._shown):
+            return []
+        envelope = self._shown[at]
+        self.sheet.set_title(f"{type_of(envelope.event).upper().replace('_', ' ')} {view.glyphs.sep} {envelope.seq}")
+        try:
+            pretty = msgspec.json.format(encode(envelope.event), indent=2).decode(errors="replace")
+        except UnicodeEncodeError:  # text that no journal could have kept
+            pretty = ascii(envelope.event)
+        return [_json_line(line, width) for line in pretty.split("\n")]
+
+    def moved(self, index: int) -> None:
+        self._at_end = index >= len(self._shown) - 1
+
+    def do_search(self) -> None:
+        self.add_class("-filtering")
+        self.query_one(Input).focus()
+
+    def do_follow(self) -> None:
+        self._at_end = True
+        self.dev.redraw()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._filter = event.value.strip().casefold()
+        self._at_end = True
+        self.dev.redraw()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.menu.focus()
+
+    def do_back(self) -> None:
+        if self.has_class("-filtering"):
+            self.remove_class("-filtering")
+            self.query_one(Input).value = ""
+            self.menu.focus()
+            return
+        super().do_back()
+
+
+def _json_line(line: str, width: int) -> Line:
+    indent = " " * (len(line) - len(line.lstrip()))
+    name, colon, value = outside(line).partition(": ")
+    if not colon:
+        return crop([(indent + name, "fg")], width)
+    return crop([(indent + name, "accent"), (": ", "muted"), (value, "fg")], width)

@@ -1,0 +1,193 @@
+"""Evidence: what each check measured, which tests it holds the change answerable for, and where the record lies."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from engine.core.model import CheckResult, Finding
+from engine.link.contract import GetEvidence
+from tui.glyphs import of_verdict
+from tui.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
+from tui.screens.list_page import ListPage
+from tui.view import View
+from tui.wording import short_hash
+
+LABEL = 13
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    artefacts: dict[str, str] = {}
+
+
+class Part(msgspec.Struct, frozen=True, kw_only=True):
+    """One check's own record: the files it left, by hash."""
+
+    result: CheckResult
+    measurement: Measured = Measured()
+
+
+class Judged(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of an evidence record that is shown."""
+
+    results: tuple[CheckResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    tree: str = ""
+    hash: str = ""
+    iteration: int = 0
+    accepted: bool | None = None
+    error: str = ""
+    """Why the record cannot be believed: it was changed or is gone."""
+    checks: tuple[Part, ...] = ()
+
+
+def judged(record: dict[str, Any]) -> Judged | None:
+    """Read a record; one of another shape is passed over rather than half-shown."""
+    try:
+        return msgspec.convert(record, Judged)
+    except msgspec.ValidationError:
+        return None
+
+
+def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> list[Line]:
+    glyphs = view.glyphs
+    sign, word, style = of_verdict(result.verdict, glyphs)
+    lines: list[Line] = [((f"{sign} ", style), (f"{outside(result.name)}: {word}", f"{style} bold"))]
+    if result.reason:
+        lines += wrap(outside(result.reason), width, "fg")
+    lines.append(BLANK)
+    facts: list[tuple[str, str]] = [
+        ("command", result.command),
+        ("read from", result.source),
+        ("exit code", "" if result.exit_code is None else str(result.exit_code)),
+        ("took", f"{result.seconds:.1f} s" if result.seconds else ""),
+        (
+            "coverage",
+            "" if result.coverage is None else f"{result.coverage * (100 if result.coverage <= 1 else 1):.1f} %",
+        ),
+        ("required", "yes" if result.required else "no: shown, never decides"),
+        ("tree", short_hash(record.tree)),
+        ("evidence", result.evidence[:16]),
+    ]
+    for label, value in facts:
+        if value:
+            lines.append(crop([(pad(label, LABEL), "muted"), (outside(value), "fg")], width))
+    lines += _attribution(view, result, width)
+    lines += _artefacts(result, record, width)
+    for finding in (*result.findings, *record.findings):
+        place = f"{outside(finding.path)}{':' + str(finding.line) if finding.line else ''}"
+        tone = (
+            "bad" if finding.severity in ("error", "critical") else "warn" if finding.severity == "human" else "muted"
+        )
+        lines += [BLANK, crop([(f"{outside(finding.rule)}  ", f"{tone} bold"), (place, "accent")], width)]
+        lines += wrap(outside(finding.text), width, "fg", first="  ")
+    if result.output:
+        lines += [BLANK, (("the end of its output", "muted bold"),)]
+        for line in result.output.split("\n")[-40:]:
+            lines.append(crop([(f"{glyphs.bar} ", "line"), (outside(line), "muted")], width))
+    return lines
+
+
+def _artefacts(result: CheckResult, record: Judged, width: int) -> list[Line]:
+    """Files the check left in the evidence store, named by what they hold."""
+    found = next((part.measurement.artefacts for part in record.checks if part.result.name == result.name), {})
+    if not found:
+        return []
+    lines: list[Line] = [BLANK, (("artefacts", "muted bold"),)]
+    for name, digest in found.items():
+        lines.append(crop([(pad(outside(name), LABEL), "fg"), (f" {outside(digest)[:16]}", "muted")], width))
+    return lines
+
+
+def _attribution(view: View, result: CheckResult, width: int) -> list[Line]:
+    """Which tests count against this change, and which do not."""
+    counts, glyphs = result.counts, view.glyphs
+    if counts is None:
+        return []
+    lines: list[Line] = [BLANK, (("test by test", "muted bold"),)]
+    kinds: list[tuple[int, str, str, str]] = [
+        (counts.passed, "pass", glyphs.ok, "good"),
+        (counts.failed, "fail now: this change is answerable", glyphs.bad, "bad"),
+        (counts.fixed, "fixed by this change", glyphs.ok, "good"),
+        (counts.new, "new in this change", "+", "added"),
+        (counts.broken_before, "broken before: not held against it", glyphs.none, "muted"),
+        (counts.flaky, "flaky: differ on the same tree", glyphs.half, "warn"),
+        (counts.skipped, "skipped", glyphs.skip, "muted"),
+        (counts.gone, "gone: a missing test never passes", glyphs.bad, "bad"),
+    ]
+    for number, words, sign, style in kinds:
+        if number:
+            lines.append(crop([(f"{sign} ", style), (f"{number:>5}  ", "fg bold"), (words, "fg")], width))
+    for name in result.failing[:50]:
+        lines.append(crop([(f"  {glyphs.bad} ", "bad"), (outside(name), "fg")], width))
+    return lines
+
+
+class Evidence(ListPage):
+    NAME = "evidence"
+    LIST_TITLE = "EVIDENCE"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._of_task = ""
+        self._records: list[Judged] = []
+        self._error = ""
+        self._entries: list[tuple[Judged, CheckResult] | None] = []
+        self.loaded = False
+
+    def update_view(self, view: View) -> None:
+        task = view.task
+        if task is not None and (task.id, task.evidence) != self._key():
+            self._of_task, self._evidence = task.id, task.evidence
+            self.run_worker(self._load(task.id), group="evidence", exclusive=True, exit_on_error=False)
+        super().update_view(view)
+
+    def _key(self) -> tuple[str, str]:
+        return self._of_task, getattr(self, "_evidence", "?")
+
+    async def _load(self, task: str) -> None:
+        answer = await self.ask(GetEvidence(task=task))
+        self._error = answer.error
+        self._records = [record for record in map(judged, answer.evidence) if record is not None]
+        self.loaded = True
+        self.dev.redraw()
+
+    def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
+        task = view.task
+        records = self._records
+        if not records and task is not None and task.checks:
+            records = [Judged(results=task.checks, findings=task.findings, tree=task.tree, iteration=task.iteration)]
+        rows: list[Line] = []
+        self._entries = []
+        for record in records:
+            title = (
+                f"T{outside(self._of_task)} iteration {record.iteration}"
+                if record.iteration
+                else f"tree {short_hash(record.tree)}"
+            )
+            rows.append(crop([(title, "muted bold")], width))
+            self._entries.append(None)
+            if record.error:
+                rows.append(crop([(f" {view.glyphs.bad} ", "bad"), (outside(record.error), "bad")], width))
+                self._entries.append(None)
+            for result in record.results:
+                sign, word, style = of_verdict(result.verdict, view.glyphs)
+                counted = f"{result.counts.passed}/{result.counts.total}" if result.counts else word
+                left: list[Span] = [(f" {sign} ", style), (outside(result.name), "fg")]
+                rows.append(spread(left, [(counted, style)], width, gap=1))
+                self._entries.append((record, result))
+        headings = [at for at, entry in enumerate(self._entries) if entry is None]
+        if not rows:
+            why = outside(self._error) or "no check has run for this task yet"
+            rows, headings = [crop([(why, "muted")], width)], [0]
+        return rows, headings
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        at = self.menu.cursor
+        entry = self._entries[at] if 0 <= at < len(self._entries) else None
+        if entry is None:
+            return [(("what a check measured appears here", "muted"),)]
+        record, result = entry
+        self.sheet.set_title(f"{outside(result.name).upper()} {view.glyphs.sep} T{outside(self._of_task)}")
+        return check_lines(view, result, record, width)

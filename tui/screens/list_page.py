@@ -1,0 +1,103 @@
+"""ListPage: a list at the left and what it points at on the right. SheetPage: one sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual._path import CSSPathType
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from engine.link.contract import Answered, AnyQuery
+from tui.paint import Line
+from tui.screens.page import Page
+from tui.view import View
+from tui.widgets.row_list import RowList
+from tui.widgets.sheet import Sheet
+
+
+class SheetPage(Page):
+    """One scrolling sheet drawn from the view; redrawn only when its lines change."""
+
+    CSS_PATH: ClassVar[CSSPathType | None] = "pages.tcss"
+    HEADING = ""
+
+    def body(self) -> Iterable[Widget]:
+        yield Sheet(id="sheet")
+
+    def mounted(self) -> None:
+        super().mounted()
+        self.sheet.set_title(self.HEADING)
+        self.sheet.focus()
+
+    @property
+    def sheet(self) -> Sheet:
+        return self.query_one("#sheet", Sheet)
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        raise NotImplementedError
+
+    def update_view(self, view: View) -> None:
+        width, height = self.sheet.room
+        if width > 0:
+            self.sheet.set_lines(self.draw(view, width, height))
+
+    async def ask(self, query: AnyQuery) -> Answered:
+        """Put a query to the link; what goes wrong becomes the answer's error."""
+        try:
+            return await self.dev.feed.link.fetch(query)
+        except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told on the page
+            return Answered(error=f"the engine cannot be asked: {error}")
+
+    def text_to_copy(self) -> str:
+        return self.sheet.text()
+
+    def text_to_save(self) -> tuple[str, str]:
+        return f"{self.NAME}.txt", self.sheet.text()
+
+
+class ListPage(SheetPage):
+    """`rows` gives the list, `draw` the sheet for the row under the cursor."""
+
+    LIST_TITLE = ""
+
+    def body(self) -> Iterable[Widget]:
+        with Horizontal(id="body"):
+            yield RowList(id="list", title=self.LIST_TITLE)
+            yield Sheet(id="sheet")
+
+    def mounted(self) -> None:
+        super().mounted()
+        self.menu.focus()
+
+    @property
+    def menu(self) -> RowList:
+        return self.query_one("#list", RowList)
+
+    def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
+        """The list's lines, and which are headings."""
+        raise NotImplementedError
+
+    def update_view(self, view: View) -> None:
+        width = self.menu.scrollable_content_region.width
+        if width > 0:
+            self.menu.set_rows(*self.rows(view, width))
+        super().update_view(view)
+
+    def on_row_list_moved(self, event: RowList.Moved) -> None:
+        event.stop()
+        self.moved(event.index)
+        self.sheet.scroll_to(y=0, animate=False)
+        self.dev.redraw()
+
+    def moved(self, index: int) -> None:
+        """Another row is under the cursor."""
+
+    def on_row_list_picked(self, event: RowList.Picked) -> None:
+        event.stop()
+        self.picked(event.index)
+
+    def picked(self, index: int) -> None:
+        """The row was chosen; by default its sheet gets the keys."""
+        self.sheet.focus()

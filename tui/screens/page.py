@@ -1,0 +1,104 @@
+"""Page: header, body, gate bar and footer. Every screen but the dialogs is one, so gates can be answered anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.screen import Screen
+from textual.widget import Widget
+
+from tui.paint import Line
+from tui.panels.gate import GateBar, GateButtons
+from tui.panels.header import HeaderBar
+from tui.view import View, running_tasks
+from tui.widgets.canvas import Canvas
+from tui.widgets.key_footer import KeyFooter
+from tui.wording import plural
+
+if TYPE_CHECKING:
+    from tui.app import DevteamApp
+
+
+class Page(Screen[None]):
+    """Subclasses give `body`, and `update` for what follows the view."""
+
+    NAME = "page"
+    """Known to the footer."""
+    BRIEF_GATE = True
+
+    def body(self) -> Iterable[Widget]:
+        return ()
+
+    def update_view(self, view: View) -> None:
+        """Take a new snapshot."""
+
+    @property
+    def dev(self) -> DevteamApp:
+        return cast("DevteamApp", self.app)
+
+    def compose(self) -> ComposeResult:
+        yield Canvas(id="too-small")
+        yield HeaderBar()
+        yield from self.body()
+        bar = GateBar()
+        bar.brief = self.BRIEF_GATE
+        yield bar
+        yield KeyFooter(self.NAME)
+
+    def mounted(self) -> None:
+        """Set up once the widgets are there. A hook, because Textual calls every class's own `on_mount`."""
+
+    def on_mount(self) -> None:
+        self.query_one(KeyFooter).show(self.dev.keys)
+        self.mounted()
+        self.call_after_refresh(self.dev.redraw)
+
+    def on_screen_resume(self) -> None:
+        self.dev.gates.appeared()
+        self.dev.redraw()
+
+    def show(self, view: View) -> None:
+        """One frame: only what is on screen is drawn."""
+        if self.size.width < 60 or self.size.height < 16:
+            self.query_one("#too-small", Canvas).set_lines([small_line(view)])
+            return
+        self.query_one(HeaderBar).show(view)
+        gates = self.dev.gates
+        self.query_one(GateBar).show(view, gates.current, gates.at, gates.total, self.dev.keys, gates.sending)
+        self.query_one(KeyFooter).show(self.dev.keys, gates.current is not None)
+        self.update_view(view)
+
+    def on_resize(self) -> None:
+        self.dev.redraw()
+
+    def on_key_footer_pressed(self, event: KeyFooter.Pressed) -> None:
+        event.stop()
+        self.dev.act(event.action)
+
+    def on_gate_buttons_pressed(self, event: GateButtons.Pressed) -> None:
+        event.stop()
+        self.dev.act(event.action)
+
+    # ── what every page can do ──
+
+    def do_gate(self) -> None:
+        bar = self.query_one(GateBar)
+        if self.dev.gates.current is None:
+            return
+        bar.set_expanded(not bar.expanded)
+
+    def do_back(self) -> None:
+        bar = self.query_one(GateBar)
+        if bar.expanded:
+            bar.set_expanded(False)
+        elif len(self.dev.screen_stack) > self.dev.bottom:
+            self.dev.pop_screen()
+
+
+def small_line(view: View) -> Line:
+    """All that fits where nothing fits."""
+    running, gates = len(running_tasks(view.state)), len(view.gates())
+    words = f"devteam: {running} running, {plural(gates, 'gate')} {view.glyphs.dash} enlarge to 60×16"
+    return ((words, "gate bold" if gates else "fg"),)

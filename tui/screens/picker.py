@@ -1,0 +1,85 @@
+"""The sprint picker: every sprint of the repository; enter opens it, `v` plays it again."""
+
+from __future__ import annotations
+
+from engine.link.contract import GetSprints, SprintLine
+from tui.paint import BLANK, Line, Span, outside, pad, spread, wrap
+from tui.screens.list_page import ListPage
+from tui.view import View
+from tui.widgets.meter import meter
+from tui.wording import money
+
+
+class Picker(ListPage):
+    NAME = "sprints"
+    LIST_TITLE = "SPRINTS"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._sprints: tuple[SprintLine, ...] = ()
+        self._error = ""
+        self.loaded = False
+
+    def mounted(self) -> None:
+        super().mounted()
+        self.run_worker(self._load(), exit_on_error=False)
+
+    async def _load(self) -> None:
+        answer = await self.ask(GetSprints())
+        self._sprints, self._error = answer.sprints, answer.error
+        self.loaded = True
+        self.dev.redraw()
+
+    def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
+        if not self._sprints:
+            why = outside(self._error) or ("no sprint yet" if self.loaded else "looking")
+            return [((why, "muted"),)], [0]
+        return [_row(view, sprint, width) for sprint in self._sprints], []
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        sprint = self.chosen()
+        if sprint is None:
+            return wrap('A sprint is one request and its plan. Type: devteam plan "what you want"', width, "muted")
+        self.sheet.set_title(outside(sprint.id))
+        done: list[Span] = [
+            (f"{sprint.done} of {sprint.total} tasks  ", "fg"),
+            *meter(sprint.done, sprint.total, 16, view.glyphs, "good"),
+        ]
+        facts: list[Line] = [
+            ((outside(sprint.title), "fg bold"),),
+            BLANK,
+            ((pad("status", 9), "muted"), (outside(sprint.status), "fg")),
+            ((pad("done", 9), "muted"), *done),
+            ((pad("spent", 9), "muted"), (money(sprint.spent_usd), "fg")),
+            BLANK,
+            (("enter ", "accent bold"), ("opens it", "muted")),
+            ((f"{self.dev.keys.shown('replay')} ", "accent bold"), ("plays it again from the beginning", "muted")),
+        ]
+        return facts
+
+    def chosen(self) -> SprintLine | None:
+        at = self.menu.cursor
+        return self._sprints[at] if 0 <= at < len(self._sprints) else None
+
+    def picked(self, index: int) -> None:
+        sprint = self.chosen()
+        if sprint is not None:
+            from tui import actions
+
+            actions.open_sprint(self.dev, sprint.id)
+
+    def do_replay(self) -> None:
+        sprint = self.chosen()
+        if sprint is not None:
+            from tui import actions
+
+            actions.replay_sprint(self.dev, sprint.id)
+
+
+def _row(view: View, sprint: SprintLine, width: int) -> Line:
+    here = sprint.id == view.state.sprint
+    left: list[Span] = [
+        (f"{view.glyphs.run if here else ' '} ", "accent"),
+        (outside(sprint.id), "fg bold" if here else "fg"),
+    ]
+    return spread(left, [(f"{sprint.done}/{sprint.total} ", "muted"), (outside(sprint.status), "muted")], width, gap=1)

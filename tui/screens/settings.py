@@ -1,0 +1,105 @@
+"""Settings: themes to try on, auto modes to set and take back, and the settings this run was started with."""
+
+from __future__ import annotations
+
+from tui.paint import BLANK, Line, Span, outside, pad, spread
+from tui.screens.list_page import ListPage
+from tui.view import View
+from tui.wording import duration, money
+
+
+def policy_lines(view: View, width: int) -> list[Line]:
+    """What the run holds to, in the config's own words."""
+    policy = view.state.policy
+    rungs = f" {view.glyphs.arrow} ".join(outside(rung.name) for rung in policy.ladder.rungs)
+    rows: list[tuple[str, str]] = [
+        ("ladder", f"{rungs} ({policy.ladder.policy})"),
+        ("failures", ", ".join(str(number) for number in policy.ladder.failures) + ", then the council"),
+        ("iterations", f"at most {policy.max_iterations} a task"),
+        ("lanes", str(policy.lanes)),
+        ("budget", f"{money(policy.budget.session_usd)} a sprint, {money(policy.budget.day_usd)} a day"),
+        ("calls", f"{policy.limits.calls_per_hour} an hour"),
+        (
+            "timeouts",
+            f"implementation {duration(policy.timeouts.implementation)}, checks {duration(policy.timeouts.checks)}",
+        ),
+        ("halt on", ", ".join(policy.halt_conditions).replace("_", " ")),
+        ("sandbox", outside(view.state.sandbox) or "not running"),
+    ]
+    return [((pad(label, 12), "muted"), (value, "fg")) for label, value in rows]
+
+
+class Settings(ListPage):
+    NAME = "settings"
+    LIST_TITLE = "SETTINGS"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: list[tuple[str, str] | None] = []
+
+    def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
+        rows: list[Line] = [(("THEME", "muted bold"),)]
+        self._entries = [None]
+        for name, theme in sorted(self.dev.themes.items()):
+            here = name == self.dev.theme
+            left: list[Span] = [
+                (f" {view.glyphs.dot if here else ' '} ", "accent"),
+                (outside(name), "fg bold" if here else "fg"),
+            ]
+            rows.append(spread(left, [("dark" if theme.dark else "light", "muted")], width, gap=1))
+            self._entries.append(("theme", name))
+        rows += [BLANK, (("GATES", "muted bold"),)]
+        self._entries += [None, None]
+        for kind in ("fix", "task"):
+            on = view.state.auto_mode(kind)
+            left = [(f" {view.glyphs.dot if on else ' '} ", "warn"), (f"{kind} gates", "fg")]
+            rows.append(spread(left, [("auto" if on else "asked", "warn" if on else "muted")], width, gap=1))
+            self._entries.append(("auto", kind))
+        there = view.state.attended
+        rows.append(
+            spread(
+                [(f" {view.glyphs.dot if there else ' '} ", "good"), ("somebody attends", "fg")],
+                [("yes" if there else "no", "muted")],
+                width,
+                1,
+            )
+        )
+        self._entries.append(("attended", ""))
+        return rows, [at for at, entry in enumerate(self._entries) if entry is None]
+
+    def draw(self, view: View, width: int, height: int) -> list[Line]:
+        self.sheet.set_title("THIS RUN", "enter sets what the cursor is on")
+        sample: list[Line] = [
+            (("how it looks", "muted bold"),),
+            (
+                (f"{view.glyphs.ok} pass  ", "good"),
+                (f"{view.glyphs.bad} fail  ", "bad"),
+                (f"{view.glyphs.warn} warning  ", "warn"),
+                (f"{view.glyphs.gate} gate  ", "gate"),
+                ("muted words", "muted"),
+            ),
+            tuple(
+                (f"{view.rung_name(number)}  ", f"rung-{min(number, 3) + 1}")
+                for number in range(len(view.state.policy.ladder.rungs))
+            ),
+            (
+                ("  12 + added line  ", "added on-added-ground"),
+                ("  ", ""),
+                (f"  13 {view.glyphs.minus} removed line  ", "removed on-removed-ground"),
+            ),
+            BLANK,
+        ]
+        return [*sample, *policy_lines(view, width)]
+
+    def picked(self, index: int) -> None:
+        entry = self._entries[index] if index < len(self._entries) else None
+        match entry:
+            case ("theme", name):
+                self.dev.set_theme(name)
+            case ("auto", kind):
+                self.dev.steering.set_auto(kind)
+            case ("attended", _):
+                self.dev.steering.attended()
+            case _:
+                pass
+        self.dev.redraw()

@@ -1,0 +1,1 @@
+"""Reusable widgets: they know lines and keys, nothing of a sprint."""
