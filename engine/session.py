@@ -87,6 +87,8 @@ class Session:
         self._options = options
         self._boundary: Boundary = lambda _where, _effect: None
         self._runner: Runner | None = None
+        self.opened_at = 0
+        """The last sequence number before this session said anything: who watches later reads on from here."""
         self._stack = contextlib.AsyncExitStack()
 
     @classmethod
@@ -151,6 +153,7 @@ class Session:
             Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
         )
         state = load_state(journal, self.sprint.id)
+        self.opened_at = state.seq
         if state.running:
             await asyncio.to_thread(end_orphans, state.run)
         scratch = places.root / "scratch"

@@ -43,6 +43,8 @@ async def run(
 ) -> State:
     """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored."""
     async with Session.open(desk.project, sprint, SystemClock(), options, boundary) as session:
+        for envelope in desk.events(sprint.id, session.opened_at):
+            on_event(envelope, session.state)  # what was said while it opened: a new sprint, an edited plan
         session.watch(_each(on_event))
         attendant = asyncio.create_task(attend(session)) if attend is not None else None
         try:

@@ -116,7 +116,7 @@ def demo(
 
     folder = (dir_ or Path(tempfile.mkdtemp(prefix="devteam-demo-"))).absolute()
     pace = speed * (1.0 + (seed % 7) / 10)
-    options = Options(trust="all", speed=pace, waits=False, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
+    options = Options(trust="all", speed=pace, waits=True, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
     if say.on_terminal() and not headless and not json:
         from tui.cli.dashboard import show_demo
 
