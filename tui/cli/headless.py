@@ -26,12 +26,15 @@ _STYLE = {
 }
 
 
-def printer(json: bool) -> Callable[[ev.Envelope, State], None]:
+Show = Callable[[ev.Envelope, "State"], None]
+
+
+def printer(json: bool) -> Show:
     """Prints events as JSON lines, as coloured lines on a terminal, or as plain ones."""
     if json:
-        return lambda envelope, _state: say.json_line(ev.encode_envelope(envelope))
+        return _undisturbed(lambda envelope, _state: say.json_line(ev.encode_envelope(envelope)))
     if not sys.stdout.isatty():
-        return _plain
+        return _undisturbed(_plain)
     from rich.console import Console
     from rich.text import Text
 
@@ -43,7 +46,19 @@ def printer(json: bool) -> Callable[[ev.Envelope, State], None]:
             head = Text(f"{done}/{total} ${state.spent_usd:.2f} ", style="dim")
             console.print(head + Text(line, style=_STYLE.get(ev.type_of(envelope.event), "")))
 
-    return show
+    return _undisturbed(show)
+
+
+def _undisturbed(show: Show) -> Show:
+    """The run goes on when its words cannot be written any more: the reader left, the disk is full."""
+
+    def shown(envelope: ev.Envelope, state: State) -> None:
+        try:
+            show(envelope, state)
+        except (OSError, SystemExit):
+            say.hush()
+
+    return shown
 
 
 def _plain(envelope: ev.Envelope, _state: State) -> None:

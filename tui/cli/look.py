@@ -95,6 +95,8 @@ def log(
             say.json_line(encode_envelope(envelope))
         elif line := event_line(envelope):
             say.out(f"{envelope.seq:>6} {say.clock_text(envelope.at)} {line}")
+            if follow:
+                say.flush()
 
 
 def report(

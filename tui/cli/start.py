@@ -41,7 +41,6 @@ def plan(
 ) -> None:
     """Make a sprint of a plan file."""
     from engine.link.care import plan_from
-
     from engine.link.errors import UserError
 
     if from_ is None:
@@ -160,7 +159,6 @@ def trust(
 ) -> None:
     """Confirm the commands this repository would have run as checks. Asked again when they change."""
     from engine.link.care import trust_commands, trusted_hash
-
     from engine.link.errors import UserError
 
     desk = say.desk()

@@ -63,7 +63,7 @@ def event_line(envelope: ev.Envelope) -> str:
 def _words(event: ev.Fact) -> str:
     match event:
         case ev.SprintCreated():
-            return f"sprint {event.sprint}: {event.plan.title} ({len(event.plan.tasks())} tasks)"
+            return f"sprint {event.sprint}: {event.plan.title} ({_count(len(event.plan.tasks()), 'task')})"
         case ev.RunStarted():
             who = "attended" if event.attended else "unattended"
             return f"run started ({who}, sandbox {event.sandbox}, checks: {', '.join(event.checks) or 'none'})"
@@ -137,6 +137,10 @@ def _words(event: ev.Fact) -> str:
             return "stopping"
         case _:
             return ""
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def cost_rows(state: State) -> list[tuple[str, str, str, str, str, str]]:
