@@ -66,7 +66,7 @@ def land_sprint(desk: Desk, hint: str, *, branch: bool, patch: Path | None, appl
 
 
 def _landing(report: LandReport) -> list[str]:
-    lines = [report.detail]
+    lines = [f"landed {report.commit[:10]}: {report.detail}" if report.landed else report.detail]
     lines += [f"  {line}" for line in report.differs]
     lines += [f"  {change.change:<9} {change.path} +{change.added} −{change.removed}" for change in report.changes]
     if report.offers:
