@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from pathlib import Path
 
 from engine import demo
+from engine.bus import Subscription
 from engine.clock import SystemClock
 from engine.core.commands import Stop
 from engine.core.events import Envelope
@@ -20,7 +21,7 @@ from engine.plans.sprints import SprintFolder
 from engine.runner import Ack, Boundary, Observer
 from engine.session import Options, Session
 
-__all__ = ["Options", "Session", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
+__all__ = ["Options", "Session", "Subscription", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
 
 OnEvent = Callable[[Envelope, State], None]
 Attend = Callable[[Session], Coroutine[None, None, None]]

@@ -18,7 +18,16 @@ def desk() -> Desk:
     """The repository around the working directory."""
     from engine.link.local import open_desk
 
-    return open_desk(Path.cwd(), os.environ, Path.home())
+    return open_desk(here(), os.environ, Path.home())
+
+
+def here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        from engine.link.errors import UserError
+
+        raise UserError("the folder you are in is gone", "cd into a repository") from error
 
 
 def out(text: str = "") -> None:

@@ -183,7 +183,7 @@ def doctor(json: JsonOption = False) -> None:
     """Check that everything devteam needs is here, and say what to do where it is not."""
     from engine.link.care import examine
 
-    findings = examine(Path.cwd(), os.environ, Path.home())
+    findings = examine(say.here(), os.environ, Path.home())
     for finding in findings:
         if json:
             say.json_line(finding)
@@ -200,7 +200,7 @@ def agents(json: JsonOption = False) -> None:
     """List the agents on this machine: version, login, and the rungs that use them."""
     from engine.link.care import list_agents
 
-    infos = list_agents(Path.cwd(), os.environ, Path.home())
+    infos = list_agents(say.here(), os.environ, Path.home())
     if json:
         for info in infos:
             say.json_line(info)
