@@ -23,8 +23,11 @@ class NoRepository(Exception):  # noqa: N818  it is an answer, not a fault
     """There is no git repository here; the words say what to type."""
 
     def __init__(self, start: Path) -> None:
-        super().__init__(f"{start} is not inside a git repository")
-        self.hint = "git init && git add -A && git commit -m start   (or: devteam demo)"
+        bare = all((start / name).exists() for name in ("HEAD", "objects", "refs"))
+        what = "is a bare repository: it has no files to work on" if bare else "is not inside a git repository"
+        super().__init__(f"{start} {what}")
+        start_one = "git init && git add -A && git commit -m start   (or: devteam demo)"
+        self.hint = f"git clone {start} FOLDER && cd FOLDER" if bare else start_one
 
 
 class Project(Struct, frozen=True, kw_only=True):

@@ -65,10 +65,12 @@ def completion(state: State, task: TaskState) -> str:
     word = "COMPLETE" if task.status is Status.COMPLETE else (task.decision or Decision.BLOCKED).value
     climbs = [climb for climb in state.escalations if climb.task == task.id]
     widest = max((len(rung.name) for rung in rungs), default=0) + 1
+    tested = any(result.kind is CheckKind.TESTS for result in task.checks)
+    green = "YES" if total and passed == total else f"NO ({passed}/{total})"
     usage = []
     for rung in rungs:
         calls = task.calls.get(rung.name, 0)
-        name = f"{rung.name.capitalize()}:".ljust(widest + 1)
+        name = f"{rung.name.capitalize()}:".ljust(widest)
         usage.append(f"  {name} {calls} call{'' if calls == 1 else 's'}")
     lines = [
         RULE,
@@ -81,7 +83,7 @@ def completion(state: State, task: TaskState) -> str:
         f"Final Model: {rungs[min(task.rung, len(rungs) - 1)].name}",
         "",
         "[Quality Summary]",
-        f"  All tests passing: {'YES' if total and passed == total else 'NO'} ({passed}/{total})",
+        f"  All tests passing: {green if tested else 'not checked'}",
         f"  Type errors: {_errors(task, CheckKind.TYPES)}",
         f"  Lint errors: {_errors(task, CheckKind.LINT)}",
         f"  Security issues: {_errors(task, CheckKind.SECURITY)}",
@@ -92,7 +94,6 @@ def completion(state: State, task: TaskState) -> str:
         "",
         "[Model Usage]",
         *usage,
-        f"  Cost:   ${task.spent_usd:.2f}",
         "",
         "[Escalations]",
         *(
@@ -102,6 +103,9 @@ def completion(state: State, task: TaskState) -> str:
             ]
             or ["  none"]
         ),
+        "",
+        "[Cost]",
+        f"  ${task.spent_usd:.2f}",
         *(["", "[Reason]", f"  {clean_line(task.reason)}"] if task.status is not Status.COMPLETE else []),
         *([f"  What you can do: {clean_line(task.action)}"] if task.action else []),
         "",
@@ -110,9 +114,9 @@ def completion(state: State, task: TaskState) -> str:
     return "\n".join(lines)
 
 
-def banner(state: State) -> str:
-    """The progress banner of autonomous mode."""
-    done, total = state.progress()
+def banner(state: State, sprints: tuple[int, int] = (0, 0)) -> str:
+    """The progress banner of autonomous mode. `sprints`: how many of the repository's are complete."""
+    done, total = sprints if sprints[1] else (int(state.outcome == "done"), 1)
     current = next((task for task in state.tasks.values() if task.status is Status.RUNNING), None)
     failures = max((breaker.failures for breaker in state.breakers.values()), default=0)
     word = (
@@ -124,7 +128,7 @@ def banner(state: State) -> str:
         SHORT_RULE,
         f"AUTONOMOUS MODE - Iteration {state.iterations}",
         SHORT_RULE,
-        f"Tasks: {done}/{total}",
+        f"Sprints: {done}/{total}",
         f"Current: {state.sprint} - {current.id if current else '~'}",
         f"Failures: {failures}/{state.policy.breaker.threshold}",
         f"Status: {word}",
@@ -134,16 +138,14 @@ def banner(state: State) -> str:
 
 
 def summary(state: State) -> str:
-    """The closing summary: first what was not proven, then what was."""
-    done, total = state.progress()
+    """The closing summary: how it ended, what is proven, what was made, what needs the human."""
     tasks = list(state.tasks.values())
+    complete = [task for task in tasks if task.status is Status.COMPLETE]
     created, modified, deleted, tests = (
-        sum(getattr(task.history[-1], name) for task in tasks if task.history and task.status is Status.COMPLETE)
+        sum(getattr(task.history[-1], name) for task in complete if task.history)
         for name in ("created", "modified", "deleted", "new_tests")
     )
-    met = sum(_criteria(task)[0] for task in tasks)
-    criteria = sum(len(task.spec.accept) for task in tasks)
-    last = [result for task in tasks if task.status is Status.COMPLETE for result in task.checks]
+    last = [result for task in complete for result in task.checks]
     by = [f"{sum(result.verdict is verdict for result in last)} {verdict.value}" for verdict in Verdict]
     head = (
         f"Sprint {state.sprint} successfully completed in {state.iterations} iterations!"
@@ -151,7 +153,6 @@ def summary(state: State) -> str:
         else f"Sprint {state.sprint} ended: {state.outcome or 'still going'}. {clean_line(state.outcome_reason)}"
     )
     overridden = sum(task.overridden for task in tasks)
-    final = state.final.value if state.final else "NOT_RUN"
     lines = [
         head,
         "",
@@ -159,9 +160,7 @@ def summary(state: State) -> str:
         + (f", {overridden} review(s) overridden by the human" if overridden else ""),
         "",
         "Final Validation:",
-        f"{_tick(state.final is Verdict.PASS)} Checks on the sprint branch: {final}",
-        f"{_tick(done == total)} {done} of {total} tasks complete and committed on {state.branch}",
-        f"{_tick(met == criteria)} {met} of {criteria} acceptance criteria met",
+        *_validation(state, tasks),
         "",
         "Files Modified:",
         f"- {created} files created",
@@ -172,7 +171,7 @@ def summary(state: State) -> str:
         f"Cost: ${state.spent_usd:.2f} in {state.calls} agent calls, {len(state.escalations)} escalations, "
         f"{state.councils} council sessions",
     ]
-    open_ends = [task for task in tasks if task.ended and task.status not in (Status.COMPLETE,)]
+    open_ends = [task for task in tasks if task.ended and task.status is not Status.COMPLETE]
     if open_ends:
         lines += ["", "Needs you:"]
         lines += [
@@ -180,7 +179,35 @@ def summary(state: State) -> str:
             + (f"\n  → {clean_line(task.action)}" if task.action else "")
             for task in open_ends
         ]
+    if state.sprint:
+        lines += ["", f"Plan kept at: .devteam/sprints/{state.sprint}/plan.md"]
     return "\n".join(lines)
+
+
+def _validation(state: State, tasks: list[TaskState]) -> list[str]:
+    """The seed's four questions, answered from the last tree that was judged and the checks on the whole branch."""
+    done, total = state.progress()
+    judged = [task for task in tasks if task.checks and task.status is Status.COMPLETE]
+    results = judged[-1].checks if judged else ()
+    tests = [result for result in results if result.kind is CheckKind.TESTS]
+    builds = [result for result in results if result.kind is CheckKind.BUILD]
+    passed, known = counts(tests)
+    covered = next((result.coverage for result in tests if result.coverage is not None), None)
+    coverage = f" ({covered:.0f}% coverage)" if covered is not None else ""
+    green = bool(tests) and all(result.verdict is Verdict.PASS for result in tests)
+    met, criteria = (sum(pair) for pair in zip(*(_criteria(task) for task in tasks), strict=True)) if tasks else (0, 0)
+    final = state.final.value if state.final else Verdict.NOT_RUN.value
+    build = (
+        f"{_tick(all(one.verdict is Verdict.PASS for one in builds))} Build succeeds" if builds else "– No build check"
+    )
+    word = f"All {total} tasks" if done == total else f"{done} of {total} tasks"
+    return [
+        f"{_tick(green)} All tests passing{coverage}: {passed}/{known}" if tests else "– No tests were run",
+        build,
+        f"{_tick(done == total)} {word} complete and committed on {state.branch}",
+        f"{_tick(state.final is Verdict.PASS)} All checks on the finished branch: {final}",
+        f"{_tick(met == criteria)} {'All' if met == criteria else f'{met} of'} {criteria} acceptance criteria met",
+    ]
 
 
 def replayed(envelopes: Iterable[ev.Envelope]) -> Iterator[tuple[State, ev.Envelope]]:

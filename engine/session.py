@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
-import shlex
 import uuid
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -15,7 +14,7 @@ from msgspec.structs import replace
 from engine import VERSION
 from engine.bus import Bus
 from engine.clock import Clock
-from engine.config import Config, ConfigRefused, commands_of, config_hash, to_policy
+from engine.config import Config, ConfigRefused, config_hash, to_policy
 from engine.core import events as ev
 from engine.core.commands import AnyCommand
 from engine.core.model import Plan, Struct, TaskSpec
@@ -26,26 +25,23 @@ from engine.journal import EngineLock, Journal
 from engine.notify import Notifier
 from engine.paths import make_state
 from engine.perform.calls import Calls
-from engine.perform.checks.spec import CheckSpec, HeldOut, Setting
-from engine.perform.checks.trust import fingerprint as trust_hash
+from engine.perform.checks.spec import CheckSpec, Setting
 from engine.perform.checks.trust import is_trusted, trust
-from engine.perform.environment import scrubbed
+from engine.perform.environment import NETWORK, scrubbed
 from engine.perform.judging import Judging
 from engine.perform.probe import probe
 from engine.perform.process import ProcessSpawner
 from engine.perform.reaper import end_orphans
 from engine.perform.redact import Redactor, secret_values
+from engine.perform.setup import Dependencies
 from engine.perform.shell import Shell
-from engine.perform.workspace.facts import Identity
-from engine.perform.workspace.scope import Limits
-from engine.perform.workspace.workspace import Workspace
 from engine.plans.change import describe_change
 from engine.plans.contract import PlanRefused
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
 from engine.project import Project, fingerprint, load_state, topic_of
 from engine.runner import Ack, Boundary, Observer, Runner, RunOptions
-from engine.settings import agents_of, check_specs, held_out, integrity
+from engine.settings import Unready, agents_of, check_specs, held_out, integrity, open_workspace, setup_steps, what_runs
 from engine.viewing import Views
 
 
@@ -87,6 +83,8 @@ class Session:
         self._options = options
         self._boundary: Boundary = lambda _where, _effect: None
         self._runner: Runner | None = None
+        self.opened_at = 0
+        """The last sequence number before this session said anything: who watches later reads on from here."""
         self._stack = contextlib.AsyncExitStack()
 
     @classmethod
@@ -146,11 +144,15 @@ class Session:
         self._stack.enter_context(EngineLock.acquire(places.lock, self._clock.now))
         specs = check_specs(config, project.root)
         held = held_out(config, project.home)
-        self._check_trust(config, specs, held)
+        self._check_trust(config)
+        agents = agents_of(project, config, self._clock.now, options.speed)
+        agents.must_be_here(to_policy(config).ladder.rungs)
+        self._must_be_checkable(plan, specs)
         journal = self._stack.enter_context(
             Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
         )
         state = load_state(journal, self.sprint.id)
+        self.opened_at = state.seq
         if state.running:
             await asyncio.to_thread(end_orphans, state.run)
         scratch = places.root / "scratch"
@@ -161,9 +163,8 @@ class Session:
             raise Unsafe(f"there is no sandbox here ({mode.detail}); say --no-sandbox to run unattended all the same")
         run_id = uuid.uuid4().hex
         spawner = ProcessSpawner(mode, run_id, self._clock.monotonic, home=project.home, scratch=scratch)
-        workspace = await asyncio.to_thread(self._workspace, config)
+        workspace = await asyncio.to_thread(open_workspace, project, self.sprint.id, config)
         redactor = Redactor(secret_values(project.env))
-        agents = agents_of(project, config, self._clock.now, options.speed)
         hide = (places.root,)
         setting = Setting(
             checkout=workspace.checkout,
@@ -193,7 +194,7 @@ class Session:
             checkout=workspace.checkout,
             lane_path=workspace.lane_path,
             diff_of=workspace.diff,
-            mounts=workspace.mounts,
+            mounts_of=lambda: workspace.mounts,
             hide=hide,
             state_dir=places.root,
             user_home=project.home,
@@ -202,8 +203,17 @@ class Session:
             publish=self.bus.publish,
             now=self._clock.now,
         )
+        dependencies = Dependencies(
+            workspace=workspace,
+            steps=setup_steps(config, project.repo.init_script),
+            spawner=spawner,
+            env=scrubbed(project.env, NETWORK),
+            hide=hide,
+            redact=redactor.text,
+        )
         shell = Shell(
             workspace=workspace,
+            dependencies=dependencies,
             judging=judging,
             calls=calls,
             now=self._clock.now,
@@ -246,27 +256,20 @@ class Session:
         policy = to_policy(config)
         return replace(policy, lanes=self._options.lanes) if self._options.lanes else policy
 
-    def _workspace(self, config: Config) -> Workspace:
-        project = self.project
-        return Workspace.open(
-            project.root,
-            project.state.root,
-            self.sprint.id,
-            Identity(name=config.identity.name, email=config.identity.email),
-            protected=config.checks.protected,
-            copy=config.workspace.copy,
-            limits=Limits(max_file=config.workspace.max_file_bytes, max_total=config.workspace.max_total_bytes),
-            home=project.home,
-        )
-
-    def _check_trust(self, config: Config, specs: tuple[CheckSpec, ...], held: tuple[HeldOut, ...]) -> None:
+    def _check_trust(self, config: Config) -> None:
         root = self.project.state.root
-        wanted = trust_hash((*specs, *held))
+        wanted, commands = what_runs(self.project, config)
         if self._options.trust in (wanted, "all"):
             trust(root, wanted, self._clock.now())
         elif not is_trusted(root, wanted):
-            found = tuple((f"check {spec.name}", shlex.join(spec.command)) for spec in specs)
-            raise Untrusted(wanted, (*found, *commands_of(config)))
+            raise Untrusted(wanted, commands)
+
+    def _must_be_checkable(self, plan: Plan, specs: tuple[CheckSpec, ...]) -> None:
+        """No agent is paid for work that nothing could ever prove."""
+        unproven = [task.id for task in plan.tasks() if not task.verify and not task.done and not task.skipped]
+        if unproven and not any(spec.required for spec in specs):
+            hint = "add [[checks.run]] to .devteam/config.toml, or `verify: COMMAND` to the tasks in plan.md"
+            raise Unready(f"no check is configured, so no task could ever pass (tasks {', '.join(unproven)})", hint)
 
     def _first_words(self, journal: Journal, state: State, plan: Plan) -> None:
         """What is to be said before the run: a new sprint, an edited plan, a journal that had to be restored."""

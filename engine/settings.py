@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import hashlib
+import shlex
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
 
-from engine.config import Config, argv
-from engine.core.model import Struct
+from engine.config import Config, argv, commands_of
+from engine.core.model import Rung, Struct
 from engine.perform.agents import scripted
 from engine.perform.agents.login import login_mounts
-from engine.perform.agents.registry import adapter
+from engine.perform.agents.registry import adapter, adapter_kind
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.calls import Login
 from engine.perform.checks.presets import detect
 from engine.perform.checks.spec import TEST_GLOBS, CheckSpec, HeldOut, IntegrityPolicy
-from engine.perform.contract import Adapter, PerformError
+from engine.perform.checks.trust import fingerprint
+from engine.perform.contract import Adapter, Mount
 from engine.perform.environment import NETWORK, scrubbed
+from engine.perform.setup import Step
+from engine.perform.workspace.facts import Identity
+from engine.perform.workspace.scope import Limits
+from engine.perform.workspace.workspace import Workspace
 from engine.project import Project
+
+
+class Unready(Exception):  # noqa: N818  it is an answer, not a fault
+    """Something a run needs is missing; the hint says what to do."""
+
+    def __init__(self, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def check_specs(config: Config, root: Path) -> tuple[CheckSpec, ...]:
@@ -79,6 +95,72 @@ def integrity(config: Config) -> IntegrityPolicy:
     )
 
 
+def what_runs(project: Project, config: Config) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """The hash of everything this repository would have run on the machine, and each of it as (where, line)."""
+    specs, held = check_specs(config, project.root), held_out(config, project.home)
+    configured = tuple(one for one in commands_of(config) if not one[0].startswith(("checks.run", "checks.held_out")))
+    found = (
+        *((f"check {spec.name}", shlex.join(spec.command)) for spec in specs),
+        *((f"held-out check {one.name}", shlex.join(one.command)) for one in held),
+        *configured,
+        *(
+            (".devteam/init.sh", f"{len(script.splitlines())} lines")
+            for script in (_own_init(project.repo.init_script),)
+            if script
+        ),
+    )
+    others = [*configured, ("init.sh", _own_init(project.repo.init_script))]
+    if not any(line for _where, line in others):
+        return fingerprint((*specs, *held)), found
+    digest = hashlib.sha256(fingerprint((*specs, *held)).encode() + msgspec.json.encode(others))
+    return digest.hexdigest()[:16], found
+
+
+def setup_steps(config: Config, init_script: Path) -> tuple[Step, ...]:
+    """What makes the clones' dependencies: workspace.setup, and the user's own init.sh at every session's start."""
+    steps = [Step(name="workspace.setup", script=config.workspace.setup)] if config.workspace.setup else []
+    if script := _own_init(init_script):
+        steps.append(Step(name=".devteam/init.sh", script=script, each_session=True))
+    return tuple(steps)
+
+
+def _own_init(path: Path) -> str:
+    """init.sh when the user made something of it; the template does nothing and is not run."""
+    try:
+        text = path.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    lines = (line.strip() for line in text.splitlines())
+    return text if any(line and not line.startswith("#") and line != "exit 0" for line in lines) else ""
+
+
+def open_workspace(project: Project, sprint: str, config: Config) -> Workspace:
+    """The sprint's workspace with the folders of this machine that its clones are shown."""
+    workspace = Workspace.open(
+        project.root,
+        project.state.root,
+        sprint,
+        Identity(name=config.identity.name, email=config.identity.email),
+        protected=config.checks.protected,
+        copy=config.workspace.copy,
+        limits=Limits(max_file=config.workspace.max_file_bytes, max_total=config.workspace.max_total_bytes),
+        home=project.home,
+    )
+    named = (_expanded(text, project.home) for text in config.workspace.mounts)
+    more = (Mount(source=path, dest=path) for path in named if path.exists())
+    workspace.mounts = (*(one for one in workspace.mounts if _carried(one, project.root, config)), *more)
+    return workspace
+
+
+def _carried(mount: Mount, root: Path, config: Config) -> bool:
+    """Folders of the checkout by workspace.carry; what an environment among them needs from elsewhere always."""
+    if not mount.dest.is_relative_to(root):
+        return True
+    relative = mount.dest.relative_to(root)
+    named = relative.name in config.workspace.carry or str(relative) in config.workspace.carry
+    return named or (mount.source / "pyvenv.cfg").is_file()
+
+
 class Agents(Struct, frozen=True, kw_only=True):
     """The agents of a run: adapters made once, logins by name."""
 
@@ -94,11 +176,23 @@ class Agents(Struct, frozen=True, kw_only=True):
             self.made[name] = self._make(name)
         return self.made[name]
 
+    def must_be_here(self, rungs: tuple[Rung, ...]) -> None:
+        """Refuses a ladder with an agent that could not even be started: better now than at $1 a try."""
+        for rung in rungs:
+            config = self.configs.get(rung.agent, AgentConfig())
+            if adapter_kind(rung.agent, config) == "scripted":
+                self.adapter(rung.agent)
+                continue
+            program = config.program or (config.argv[0] if config.argv else rung.agent)
+            if "{" not in program and shutil.which(program, path=self.project.env.get("PATH", "")) is None:
+                hint = "install it, or change [ladder] in .devteam/config.toml   (devteam agents shows what is here)"
+                raise Unready(f"rung {rung.name} needs the agent {rung.agent}, but {program} is not on PATH", hint)
+
     def _make(self, name: str) -> Adapter:
         if name == "scripted":
             if self.scenario is None:
                 hint = 'set scenario = "FILE" under [scripted] in .devteam/config.toml'
-                raise PerformError("the scripted agent has no scenario", kind="permanent", hint=hint)
+                raise Unready("the scripted agent has no scenario", hint)
             return scripted.ScriptedAgent(self.scenario, speed=self.speed, now=self.now)
         return adapter(name, self.configs.get(name, AgentConfig()), clock=self.now)
 

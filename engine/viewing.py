@@ -34,8 +34,9 @@ _MARKS = {
     Status.BUDGET_EXHAUSTED: "blocked",
 }
 _INIT = """#!/bin/sh
-# Started by devteam at the start of a session, in the sprint's sandbox, before the checks.
-# Put here what your project needs to be worked on: a dev server, fixtures, generated code.
+# Once you put a command here and trust it (devteam trust), devteam runs this at the start of every session, in the
+# sandbox and in a clone of its own. Ignored folders it makes are shown read-only to agents and checks.
+# It has to end: what it leaves running ends with it.
 exit 0
 """
 

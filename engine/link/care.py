@@ -14,7 +14,7 @@ import msgspec
 from msgspec.structs import replace
 
 from engine.clock import SystemClock
-from engine.config import Config, commands_of, to_policy
+from engine.config import Config, ConfigRefused, to_policy
 from engine.config.commented import write_default
 from engine.config.looping import Ladder, RungConfig
 from engine.config.working import Workspace
@@ -27,7 +27,7 @@ from engine.perform.agents.ladders import propose_ladder
 from engine.perform.agents.registry import AgentInfo, survey
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.checks.presets import detect
-from engine.perform.checks.trust import fingerprint, is_trusted, trust
+from engine.perform.checks.trust import is_trusted, trust
 from engine.perform.environment import scrubbed
 from engine.perform.probe import probe
 from engine.perform.process import ProcessSpawner
@@ -38,7 +38,7 @@ from engine.perform.workspace.preflight import preflight
 from engine.perform.workspace.repository import find
 from engine.plans.registry import read_text
 from engine.plans.sprints import SprintFolder, ensure_gitignore, new_sprint
-from engine.settings import check_specs, held_out
+from engine.settings import check_specs, what_runs
 
 
 class Finding(Struct, frozen=True, kw_only=True):
@@ -107,11 +107,8 @@ def plan_from(desk: Desk, path: Path, today: str) -> SprintFolder:
 
 def trusted_hash(desk: Desk) -> tuple[str, tuple[tuple[str, str], ...], bool]:
     """The hash of everything the repository would have run, the commands, and whether they are trusted."""
-    config = desk.project.config()
-    specs, held = check_specs(config, desk.root), held_out(config, desk.project.home)
-    wanted = fingerprint((*specs, *held))
-    found = tuple((f"check {spec.name}", shlex.join(spec.command)) for spec in specs)
-    return wanted, (*found, *commands_of(config)), is_trusted(desk.project.state.root, wanted)
+    wanted, commands = what_runs(desk.project, desk.project.config())
+    return wanted, commands, is_trusted(desk.project.state.root, wanted)
 
 
 def trust_commands(desk: Desk, wanted: str) -> None:
@@ -174,9 +171,10 @@ def _agents(start: Path, env: Mapping[str, str], home: Path) -> Iterator[Finding
     infos = list_agents(start, env, home)
     usable = [info for info in infos if info.usable()]
     for info in usable:
-        mark = "ok" if info.login else "note"
-        hint = "" if info.login else f"log in once: {info.name}"
-        seen = f"login {info.login}" if info.login else "no login seen"
+        own = info.adapter == "command"
+        mark = "ok" if info.login or own else "note"
+        hint = "" if info.login or own else f"log in once: {info.name}"
+        seen = f"login {info.login}" if info.login else ("your own command" if own else "no login seen")
         yield Finding(mark=mark, what=f"agent {info.name}", found=f"{info.version} {seen}".strip(), hint=hint)
     for info in infos:
         if info.rungs and not info.usable():
@@ -208,7 +206,12 @@ def _repository(desk: Desk) -> Iterator[Finding]:
         )
     except WorkspaceError as error:
         yield Finding(mark="bad", what="repository", found=error.message, hint=error.hint)
-    config = project.config()
+    try:
+        config = project.config()
+    except ConfigRefused as refused:
+        yield Finding(mark="bad", what="configuration", found=str(refused))
+        yield from _journal(desk)
+        return
     specs = check_specs(config, project.root)
     yield Finding(
         mark="ok" if specs else "bad",

@@ -22,6 +22,7 @@ _BAD_INPUT = {
     "Refused",
     "SandboxUnavailableError",
     "Unsafe",
+    "Unready",
     "UnknownAgentError",
 }
 _FAILURES = {"WorkspaceError", "GitError", "PerformError"}

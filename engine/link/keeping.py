@@ -22,23 +22,16 @@ from engine.perform.environment import scrubbed
 from engine.perform.judging import RoomTrees
 from engine.perform.probe import probe
 from engine.perform.process import ProcessSpawner
-from engine.perform.workspace.facts import Baseline, Checkpoint, Identity, LandReport, Rollback
+from engine.perform.setup import made_mounts
+from engine.perform.workspace.facts import Baseline, Checkpoint, LandReport, Rollback
 from engine.perform.workspace.workspace import Workspace
 from engine.project import load_state
-from engine.settings import check_specs, integrity
+from engine.settings import check_specs, integrity, open_workspace
 
 
 def workspace_of(desk: Desk, hint: str) -> Workspace:
-    config = desk.project.config()
-    return Workspace.open(
-        desk.root,
-        make_state(desk.project.state).root,
-        desk.sprint(hint).id,
-        Identity(name=config.identity.name, email=config.identity.email),
-        protected=config.checks.protected,
-        copy=config.workspace.copy,
-        home=desk.project.home,
-    )
+    make_state(desk.project.state)
+    return open_workspace(desk.project, desk.sprint(hint).id, desk.project.config())
 
 
 @contextlib.contextmanager
@@ -73,7 +66,7 @@ def land_sprint(desk: Desk, hint: str, *, branch: bool, patch: Path | None, appl
 
 
 def _landing(report: LandReport) -> list[str]:
-    lines = [report.detail]
+    lines = [f"landed {report.commit[:10]}: {report.detail}" if report.landed else report.detail]
     lines += [f"  {line}" for line in report.differs]
     lines += [f"  {change.change:<9} {change.path} +{change.added} −{change.removed}" for change in report.changes]
     if report.offers:
@@ -169,6 +162,7 @@ def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:
     scratch = places.root / "scratch"
     scratch.mkdir(mode=0o700, exist_ok=True)
     workspace = workspace_of(desk, hint)
+    workspace.mounts = (*workspace.mounts, *made_mounts(workspace))
 
     async def measured(commit: str) -> bool:
         mode = await probe(config.sandbox.mode, scratch=scratch, home=project.home)

@@ -19,9 +19,10 @@ def task_report(desk: Desk, state: State, task: str) -> Iterator[str]:
         yield report.completion(state, found)
 
 
-def sprint_report(state: State) -> Iterator[str]:
+def sprint_report(state: State, desk: Desk | None = None) -> Iterator[str]:
     """The banner, each ended task, the closing summary."""
-    yield report.banner(state)
+    sprints = desk.sprints() if desk is not None else []
+    yield report.banner(state, (sum(line.total > 0 and line.done == line.total for line in sprints), len(sprints)))
     for task in state.tasks.values():
         if task.ended and task.iteration:
             yield report.completion(state, task)

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequen
 from pathlib import Path
 
 from engine import demo
+from engine.bus import Subscription
 from engine.clock import SystemClock
 from engine.core.commands import Stop
 from engine.core.events import Envelope
@@ -20,7 +21,7 @@ from engine.plans.sprints import SprintFolder
 from engine.runner import Ack, Boundary, Observer
 from engine.session import Options, Session
 
-__all__ = ["Options", "Session", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
+__all__ = ["Options", "Session", "Subscription", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
 
 OnEvent = Callable[[Envelope, State], None]
 Attend = Callable[[Session], Coroutine[None, None, None]]
@@ -43,6 +44,8 @@ async def run(
 ) -> State:
     """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored."""
     async with Session.open(desk.project, sprint, SystemClock(), options, boundary) as session:
+        for envelope in desk.events(sprint.id, session.opened_at):
+            on_event(envelope, session.state)  # what was said while it opened: a new sprint, an edited plan
         session.watch(_each(on_event))
         attendant = asyncio.create_task(attend(session)) if attend is not None else None
         try:

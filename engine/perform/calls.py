@@ -44,7 +44,7 @@ class Calls:
         checkout: Path,
         lane_path: Callable[[int], Path],
         diff_of: Callable[[str, str], str],
-        mounts: tuple[Mount, ...],
+        mounts_of: Callable[[], tuple[Mount, ...]],
         hide: tuple[Path, ...],
         state_dir: Path,
         user_home: Path,
@@ -59,7 +59,7 @@ class Calls:
         self._checkout = checkout
         self._lane_path = lane_path
         self._diff_of = diff_of
-        self._mounts = mounts
+        self._mounts_of = mounts_of
         self._hide = hide
         self._state_dir = state_dir
         self._user_home = user_home
@@ -118,7 +118,7 @@ class Calls:
             scratch=scratch,
             log=self._state_dir / "logs" / f"{effect.id}.raw",
             env=login.env,
-            mounts=(*self._mounts, *login.mounts),
+            mounts=(*self._mounts_of(), *login.mounts),
             hide=self._hide,
         )
 

@@ -81,7 +81,7 @@ class Judging:
     async def perform(self, effect: RunChecks, state: State) -> ev.ChecksFinished:
         base = self._workspace.tree_of(effect.base)
         task = state.tasks[effect.task].spec if effect.task else None
-        setting = replace(self._setting, lane=max(0, effect.lane))
+        setting = replace(self._setting, lane=max(0, effect.lane), mounts=self._workspace.mounts)
         if effect.purpose == "baseline":
             measured = await measure_baseline(
                 base=effect.tree,

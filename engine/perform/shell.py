@@ -24,6 +24,7 @@ from engine.core.state import State
 from engine.perform.calls import Calls
 from engine.perform.contract import PerformError
 from engine.perform.judging import Judging
+from engine.perform.setup import Dependencies
 from engine.perform.workspace.facts import Committed, Moved, WorkspaceError
 from engine.perform.workspace.workspace import Workspace
 
@@ -35,6 +36,7 @@ class Shell:
         self,
         *,
         workspace: Workspace,
+        dependencies: Dependencies,
         judging: Judging,
         calls: Calls,
         now: Callable[[], float],
@@ -43,6 +45,7 @@ class Shell:
     ) -> None:
         """`keepsakes` gives the files a checkpoint keeps besides git: the journal's backup and the views."""
         self._workspace = workspace
+        self._dependencies = dependencies
         self._judging = judging
         self._calls = calls
         self._now = now
@@ -54,9 +57,14 @@ class Shell:
         try:
             match effect:
                 case CallAgent():
-                    return await self._calls.perform(effect, state)
+                    said = await self._dependencies.ready()
+                    return [*said, *await self._calls.perform(effect, state)]
                 case RunChecks():
-                    return [await self._judging.perform(effect, state)]
+                    said = await self._dependencies.ready()
+                    return [*said, await self._judging.perform(effect, state)]
+                case PrepareWorkspace() if effect.task:
+                    said = await self._dependencies.ready()
+                    return [*said, await asyncio.to_thread(self._in_git, effect, state)]
                 case SaveCheckpoint():
                     # The journal belongs to this thread: its backup is taken here, the rest in a thread.
                     files = self._keepsakes()

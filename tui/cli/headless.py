@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
@@ -11,8 +13,8 @@ from tui.cli import say
 from tui.cli.words import event_line
 
 if TYPE_CHECKING:
-    from engine.core.state import State
-    from engine.link.running import Session
+    from engine.core.state import GateState, State
+    from engine.link.running import Session, Subscription
 
 _STYLE = {
     "run_ended": "bold",
@@ -26,12 +28,15 @@ _STYLE = {
 }
 
 
-def printer(json: bool) -> Callable[[ev.Envelope, State], None]:
+Show = Callable[[ev.Envelope, "State"], None]
+
+
+def printer(json: bool) -> Show:
     """Prints events as JSON lines, as coloured lines on a terminal, or as plain ones."""
     if json:
-        return lambda envelope, _state: say.json_line(ev.encode_envelope(envelope))
+        return _undisturbed(lambda envelope, _state: say.json_line(ev.encode_envelope(envelope)))
     if not sys.stdout.isatty():
-        return _plain
+        return _undisturbed(_plain)
     from rich.console import Console
     from rich.text import Text
 
@@ -43,7 +48,19 @@ def printer(json: bool) -> Callable[[ev.Envelope, State], None]:
             head = Text(f"{done}/{total} ${state.spent_usd:.2f} ", style="dim")
             console.print(head + Text(line, style=_STYLE.get(ev.type_of(envelope.event), "")))
 
-    return show
+    return _undisturbed(show)
+
+
+def _undisturbed(show: Show) -> Show:
+    """The run goes on when its words cannot be written any more: the reader left, the disk is full."""
+
+    def shown(envelope: ev.Envelope, state: State) -> None:
+        try:
+            show(envelope, state)
+        except (OSError, SystemExit):
+            say.hush()
+
+    return shown
 
 
 def _plain(envelope: ev.Envelope, _state: State) -> None:
@@ -56,34 +73,97 @@ def attendant() -> Callable[[Session], Coroutine[None, None, None]]:
     """Puts each gate to the person at the terminal."""
 
     async def attend(session: Session) -> None:
-        import asyncio
-
         heard = session.bus.subscribe()
-        for gate in session.state.open_gates():
-            await _ask(session, gate.id)
-        async for message in heard:
-            if isinstance(message, ev.Envelope) and isinstance(message.event, ev.GateOpened | ev.GateReplied):
-                await asyncio.sleep(0)
-                await _ask(session, message.event.gate)
+        try:
+            with Keyboard() as keyboard:
+                while not keyboard.closed:
+                    gate = _waiting(session)
+                    if gate is None:
+                        if not await heard.take():
+                            return
+                        continue
+                    await _ask(session, gate, keyboard, heard)
+            if gate := _waiting(session):
+                say.out(f"\nno more answers from here: devteam answer {gate.id} {'|'.join(gate.choices)}")
+                say.flush()
+        finally:
+            heard.close()
 
     return attend
 
 
-async def _ask(session: Session, gate_id: str) -> None:
-    import asyncio
+def _waiting(session: Session) -> GateState | None:
+    """The oldest open gate that does not wait for an answer of ours itself."""
+    gates = session.state.open_gates()
+    return next((gate for gate in gates if all(answer for _question, answer in gate.questions)), None)
 
+
+async def _ask(session: Session, gate: GateState, keyboard: Keyboard, heard: Subscription) -> None:
+    """One question. It is dropped when the gate is answered elsewhere (devteam answer, the dashboard)."""
     from engine.core.commands import Answer
 
-    while True:
-        gate = session.state.gates.get(gate_id)
-        if gate is None or not gate.open or any(not answer for _question, answer in gate.questions):
+    say.out(f"\n{gate.title}\n{gate.body}")
+    sys.stdout.write(f"{gate.id} [{'/'.join(gate.choices)}] ")
+    say.flush()
+    line = asyncio.ensure_future(keyboard.line())
+    try:
+        while not line.done() and _is_open(session, gate.id):
+            news = asyncio.ensure_future(heard.take())
+            await asyncio.wait((line, news), return_when=asyncio.FIRST_COMPLETED)
+            if not news.done():
+                news.cancel()
+                await asyncio.gather(news, return_exceptions=True)
+            elif not news.result():
+                return
+        if not line.done():
+            say.out("(answered elsewhere)")
             return
-        say.out(f"\n{gate.title}\n{gate.body}")
-        said = await asyncio.to_thread(input, f"{gate.id} [{'/'.join(gate.choices)}] ")
-        choice, _, text = said.strip().partition(" ")
-        if not choice:
-            continue
-        ack = await session.send(Answer(gate=gate.id, choice=choice, text=text.strip(), by="you"))
-        say.out(ack.detail)
-        if ack.ok:
-            return
+        choice, _, text = (line.result() or "").strip().partition(" ")
+        if choice:
+            ack = await session.send(Answer(gate=gate.id, choice=choice, text=text.strip(), by="you"))
+            say.out(ack.detail)
+    finally:
+        line.cancel()
+        await asyncio.gather(line, return_exceptions=True)
+
+
+def _is_open(session: Session, name: str) -> bool:
+    gate = session.state.gates.get(name)
+    return gate is not None and gate.open
+
+
+class Keyboard:
+    """Lines typed at the terminal, without a thread: nothing that waits for a key keeps the process alive."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self._pending = b""
+        self._typed = asyncio.Event()
+
+    def __enter__(self) -> Keyboard:
+        asyncio.get_running_loop().add_reader(sys.stdin.fileno(), self._read)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+
+    async def line(self) -> str | None:
+        """The next whole line; None when there will be none."""
+        while b"\n" not in self._pending:
+            if self.closed:
+                return None
+            self._typed.clear()
+            await self._typed.wait()
+        line, _, self._pending = self._pending.partition(b"\n")
+        return line.decode("utf-8", "replace")
+
+    def _read(self) -> None:
+        try:
+            data = os.read(sys.stdin.fileno(), 65536)
+        except OSError:
+            data = b""
+        if not data:
+            self.closed = True
+            asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+        self._pending += data
+        self._typed.set()

@@ -95,6 +95,8 @@ def log(
             say.json_line(encode_envelope(envelope))
         elif line := event_line(envelope):
             say.out(f"{envelope.seq:>6} {say.clock_text(envelope.at)} {line}")
+            if follow:
+                say.flush()
 
 
 def report(
@@ -110,14 +112,14 @@ def report(
     state = desk.state(sprint)
     if task and task not in state.tasks:
         raise UserError(f"there is no task {task}", f"tasks: {', '.join(state.tasks)}")
-    texts = task_report(desk, state, task) if task else sprint_report(state)
+    texts = task_report(desk, state, task) if task else sprint_report(state, desk)
     for text in texts:
         say.json_line({"report": text}) if json else say.out(text)
 
 
 def cost(sprint: SprintOption = "", json: JsonOption = False) -> None:
     """Show what was spent: by rung, by role, by task, by day."""
-    from tui.cli.words import cost_rows
+    from tui.cli.words import cost_rows, shown_cost
 
     state = say.desk().state(sprint)
     rows = cost_rows(state)
@@ -129,11 +131,11 @@ def cost(sprint: SprintOption = "", json: JsonOption = False) -> None:
                 "budget_usd": state.policy.budget.session_usd,
                 "day_spent_usd": round(state.day_spent_usd, 6),
                 "calls": state.calls,
-                "rows": [dict(zip(("by", "name", "calls", "tokens", "usd", "note"), row, strict=True)) for row in rows],
+                "rows": rows,
             }
         )
         return
-    say.table(("BY", "NAME", "CALLS", "TOKENS", "COST", ""), rows)
+    say.table(("BY", "NAME", "CALLS", "TOKENS", "COST", ""), (shown_cost(row) for row in rows))
     budget = state.policy.budget
     say.out(f"total ${state.spent_usd:.2f} of ${budget.session_usd:.2f}")
     say.out(f"today ${state.day_spent_usd:.2f} of ${budget.day_usd:.2f}")

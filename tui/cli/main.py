@@ -13,12 +13,23 @@ def main() -> None:
 
         sys.stdout.write(f"devteam {VERSION}\n")
         return
+    _open_missing_streams()
     from tui.cli.app import app
 
     try:
-        app(standalone_mode=False)
+        # Without standalone mode an Exit is not raised but returned, as its code.
+        code = app(sys.argv[1:] or ["--help"], prog_name="devteam", standalone_mode=False)
+        sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001  boundary: whatever happens, the user gets words
-        sys.exit(_told(error))
+        code = _told(error)
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_missing_streams() -> None:
+    """Started with a closed stdout or stderr (devteam … >&-), words go nowhere instead of failing."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  open as long as the process
 
 
 def _told(error: BaseException) -> int:
@@ -30,8 +41,9 @@ def _told(error: BaseException) -> int:
     if isinstance(error, KeyboardInterrupt | EOFError):
         return 130
     if isinstance(error, BrokenPipeError):
-        # The reader went away (devteam log | head): point stdout elsewhere so that the exit is quiet.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        from tui.cli.say import hush
+
+        hush()
         return 0
     code = getattr(error, "exit_code", None)
     show = getattr(error, "show", None)

@@ -18,16 +18,49 @@ def desk() -> Desk:
     """The repository around the working directory."""
     from engine.link.local import open_desk
 
-    return open_desk(Path.cwd(), os.environ, Path.home())
+    return open_desk(here(), os.environ, Path.home())
+
+
+def here() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError as error:
+        from engine.link.errors import UserError
+
+        raise UserError("the folder you are in is gone", "cd into a repository") from error
 
 
 def out(text: str = "") -> None:
-    sys.stdout.write(f"{text}\n")
+    try:
+        sys.stdout.write(f"{text}\n")
+    except BrokenPipeError:
+        _reader_gone()
+
+
+def flush() -> None:
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _reader_gone()
 
 
 def json_line(data: Any) -> None:
-    sys.stdout.buffer.write((data if isinstance(data, bytes) else msgspec.json.encode(data)) + b"\n")
-    sys.stdout.buffer.flush()
+    try:
+        sys.stdout.buffer.write((data if isinstance(data, bytes) else msgspec.json.encode(data)) + b"\n")
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        _reader_gone()
+
+
+def hush() -> None:
+    """Nobody reads stdout any more: what is still to be said goes nowhere, so that the exit is quiet."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _reader_gone() -> None:
+    """devteam log | head: there is nobody left to tell, which is no failure."""
+    hush()
+    raise SystemExit(0)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:

@@ -41,7 +41,6 @@ def plan(
 ) -> None:
     """Make a sprint of a plan file."""
     from engine.link.care import plan_from
-
     from engine.link.errors import UserError
 
     if from_ is None:
@@ -116,7 +115,7 @@ def demo(
 
     folder = (dir_ or Path(tempfile.mkdtemp(prefix="devteam-demo-"))).absolute()
     pace = speed * (1.0 + (seed % 7) / 10)
-    options = Options(trust="all", speed=pace, waits=False, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
+    options = Options(trust="all", speed=pace, waits=True, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
     if say.on_terminal() and not headless and not json:
         from tui.cli.dashboard import show_demo
 
@@ -160,7 +159,6 @@ def trust(
 ) -> None:
     """Confirm the commands this repository would have run as checks. Asked again when they change."""
     from engine.link.care import trust_commands, trusted_hash
-
     from engine.link.errors import UserError
 
     desk = say.desk()
@@ -185,7 +183,7 @@ def doctor(json: JsonOption = False) -> None:
     """Check that everything devteam needs is here, and say what to do where it is not."""
     from engine.link.care import examine
 
-    findings = examine(Path.cwd(), os.environ, Path.home())
+    findings = examine(say.here(), os.environ, Path.home())
     for finding in findings:
         if json:
             say.json_line(finding)
@@ -202,7 +200,7 @@ def agents(json: JsonOption = False) -> None:
     """List the agents on this machine: version, login, and the rungs that use them."""
     from engine.link.care import list_agents
 
-    infos = list_agents(Path.cwd(), os.environ, Path.home())
+    infos = list_agents(say.here(), os.environ, Path.home())
     if json:
         for info in infos:
             say.json_line(info)

@@ -63,7 +63,7 @@ def event_line(envelope: ev.Envelope) -> str:
 def _words(event: ev.Fact) -> str:
     match event:
         case ev.SprintCreated():
-            return f"sprint {event.sprint}: {event.plan.title} ({len(event.plan.tasks())} tasks)"
+            return f"sprint {event.sprint}: {event.plan.title} ({_count(len(event.plan.tasks()), 'task')})"
         case ev.RunStarted():
             who = "attended" if event.attended else "unattended"
             return f"run started ({who}, sandbox {event.sandbox}, checks: {', '.join(event.checks) or 'none'})"
@@ -139,18 +139,42 @@ def _words(event: ev.Fact) -> str:
             return ""
 
 
-def cost_rows(state: State) -> list[tuple[str, str, str, str, str, str]]:
-    rows = []
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def cost_rows(state: State) -> list[dict[str, Any]]:
+    """What was spent, by rung, role, task and day. None: not counted that way."""
+    rows: list[dict[str, Any]] = []
     for by, usages in (("rung", state.usage_by_rung), ("role", state.usage_by_role)):
         for name, usage in usages.items():
-            note = "estimated" if usage.estimated else ""
-            rows.append((by, name, str(usage.calls), f"{usage.tokens.total():,}", f"${usage.cost_usd:.3f}", note))
+            rows.append(_cost(by, name, usage.calls, usage.tokens.total(), usage.cost_usd, bool(usage.estimated)))
     for task in state.tasks.values():
         if task.calls:
-            rows.append(("task", task.id, str(sum(task.calls.values())), "", f"${task.spent_usd:.3f}", ""))
+            rows.append(_cost("task", task.id, sum(task.calls.values()), None, task.spent_usd))
     for day, amount in state.usage_by_day.items():
-        rows.append(("day", _date(int(day)), "", "", f"${amount:.3f}", ""))
+        rows.append(_cost("day", _date(int(day)), None, None, amount))
     return rows
+
+
+def _cost(
+    by: str, name: str, calls: int | None, tokens: int | None, usd: float, estimated: bool = False
+) -> dict[str, Any]:
+    return {
+        "by": by, "name": name, "calls": calls, "tokens": tokens, "usd": round(usd, 6), "estimated": estimated
+    }  # fmt: skip
+
+
+def shown_cost(row: dict[str, Any]) -> tuple[str, ...]:
+    calls, tokens = row["calls"], row["tokens"]
+    return (
+        row["by"],
+        row["name"],
+        "" if calls is None else str(calls),
+        "" if tokens is None else f"{tokens:,}",
+        f"${row['usd']:.3f}",
+        "estimated" if row["estimated"] else "",
+    )
 
 
 def _date(day: int) -> str:

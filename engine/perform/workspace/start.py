@@ -30,6 +30,8 @@ def ref_of(sprint: str, *parts: str) -> str:
 def start(store: Store, sprint: str, at: float) -> Started:
     """Take the base snapshot and make the sprint branch. Called again, it only mends what is missing."""
     started = record(store, sprint)
+    if started is not None and _of_another_repository(store, started):
+        started = None
     if started is None:
         if store.repo.resolve(branch_of(sprint)):
             raise Refused(
@@ -39,6 +41,12 @@ def start(store: Store, sprint: str, at: float) -> Started:
         started = _snapshot(store, sprint, at)
     _refs(store, started)
     return started
+
+
+def _of_another_repository(store: Store, started: Started) -> bool:
+    """The record is by path: a repository deleted and made anew in the same place knows nothing of it."""
+    names = (branch_of(started.sprint), ref_of(started.sprint, "base"), ref_of(started.sprint, "tip"))
+    return not store.repo.refs(*names) and not store.repo.resolve(started.base)
 
 
 def record(store: Store, sprint: str) -> Started | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -24,12 +25,15 @@ from engine.perform.workspace.facts import (
     ScopeReport,
     Started,
 )  # fmt: skip
-from engine.perform.workspace.git import GitError
+from engine.perform.workspace.git import GitError, nul_split
 from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.ignore import Rules, rules_of
 from engine.perform.workspace.repository import Repository, find, git_error_as_refusal
 from engine.perform.workspace.scope import Bounds, Limits
 from engine.perform.workspace.store import Store, open_store
+
+CACHES = frozenset(("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"))
+"""Ignored folders that tools write as they go: never bound."""
 
 
 class Workspace:
@@ -110,6 +114,14 @@ class Workspace:
 
     def lane_path(self, lane: int) -> Path:
         return lanes.folder_of(self.store, lane)
+
+    def ignored_folders(self, lane: int) -> tuple[str, ...]:
+        """Ignored folders with something in them, topmost only."""
+        view = lanes.view_of(self.store, lane)
+        listing = ("ls-files", "-z", "--others", "--ignored", "--directory", "--no-empty-directory")
+        found = nul_split(view.git.run(*listing, *self._rules(self.head()).arguments(), "--"))
+        names = (os.fsdecode(path.rstrip(b"/")) for path in found if path.endswith(b"/"))
+        return tuple(name for name in names if Path(name).name not in CACHES)
 
     def snapshot(self, lane: int, base: str | None = None) -> str:
         """The lane's content as a tree."""
