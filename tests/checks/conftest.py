@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks.ground import GitTrees, TinySpawner, setting
+from engine.perform.process import ProcessSpawner
+from tests.checks.ground import GitTrees, plain_spawner, setting
 
 
 @pytest.fixture
@@ -15,8 +16,8 @@ def trees(tmp_path: Path) -> GitTrees:
 
 
 @pytest.fixture
-def spawner() -> TinySpawner:
-    return TinySpawner()
+def spawner(tmp_path: Path) -> ProcessSpawner:
+    return plain_spawner(tmp_path)
 
 
 @pytest.fixture

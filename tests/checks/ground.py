@@ -1,11 +1,9 @@
-"""Real git and real processes for the tests of the checks: trees in a bare repository, a spawner of a few lines."""
+"""Real git and real processes for the tests of the checks: trees in a bare repository, the engine's own spawner."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -13,7 +11,8 @@ from pathlib import Path
 
 from engine.core.model import FileChange
 from engine.perform.checks.spec import IntegrityPolicy, Setting
-from engine.perform.contract import Finished, OnLine, ProcessSpec
+from engine.perform.probe import SandboxMode
+from engine.perform.process import ProcessSpawner
 
 PYTHON = sys.executable
 GIT_ENV = {
@@ -93,43 +92,12 @@ class GitTrees:
         return self.git("write-tree", index=folder.name).strip().decode()
 
 
-class TinySpawner:
-    """Runs a process to its end, or to its timeout, and ends its whole session."""
-
-    mode = "none"
-
-    async def run(self, spec: ProcessSpec, on_line: OnLine | None = None, on_stderr: OnLine | None = None) -> Finished:
-        started = time.monotonic()
-        try:
-            child = await asyncio.create_subprocess_exec(
-                *spec.argv,
-                cwd=spec.cwd,
-                env=dict(spec.env),
-                stdin=asyncio.subprocess.PIPE if spec.stdin is not None else asyncio.subprocess.DEVNULL,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE,
-                start_new_session=True,
-            )
-        except OSError as error:
-            return Finished(reason="not_started", error=str(error))
-        talk = asyncio.create_task(child.communicate(spec.stdin))
-        reason = "exited"
-        try:
-            out, err = await asyncio.wait_for(asyncio.shield(talk), spec.timeout)
-        except TimeoutError:
-            reason = "timeout"
-            os.killpg(child.pid, signal.SIGKILL)
-            out, err = await talk
-        finally:
-            try:
-                os.killpg(child.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        for line in out.splitlines():
-            if on_line:
-                on_line(line)
-        code = child.returncode if reason == "exited" else None
-        return Finished(reason=reason, exit_code=code, stdout=out, stderr=err, seconds=time.monotonic() - started)
+def plain_spawner(folder: Path) -> ProcessSpawner:
+    """The engine's own spawner without a sandbox: what the tests of this room need most of the time."""
+    for name in ("user", "spawn"):
+        (folder / name).mkdir(parents=True, exist_ok=True)
+    mode = SandboxMode(name="none", detail="", lost=())
+    return ProcessSpawner(mode, "checks-test", time.monotonic, home=folder / "user", scratch=folder / "spawn")
 
 
 def setting(folder: Path, **policy) -> Setting:

@@ -1,4 +1,5 @@
 """The cheat suite. The quick part runs always, the whole table under `make torture` and `python -m tests.checks.cheats`."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Evidence and trust: immutable, content-addressed, and noticed when touched."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

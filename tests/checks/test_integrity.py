@@ -1,4 +1,5 @@
 """The integrity rules on source text: what is objected to, and what is everyday work."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """The front door: baseline, attribution, second looks, the clean room and the record, with real git and real pytest."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
 """Presets: what is proposed for a folder, from its files alone."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

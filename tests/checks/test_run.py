@@ -1,4 +1,5 @@
 """Checks run for real: pytest, unittest, ruff, mypy, bandit, node, shell; and the ways they end badly."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 
@@ -156,6 +157,7 @@ async def test_ruff_and_bandit(tools, folder):
     write(folder, {"a.py": "import re\nimport subprocess\nimport sys\n\nsubprocess.call(sys.argv[1], shell=True)\n"})
     ruff = adopt(f"{which('ruff')} check --isolated .", name="ruff", kind=CheckKind.LINT)
     result = check_result(ruff, await run_check(tools, ruff, folder))
+    assert (await run_check(tools, ruff, folder)).report.version.startswith("ruff 0.")
     assert (result.verdict, [f.rule for f in result.findings], result.findings[0].path) == (
         Verdict.FAIL,
         ["F401"],
@@ -257,3 +259,16 @@ async def test_the_users_own_files_are_not_what_is_tested(spawner, place, folder
     seen = await run_check(Tools(spawner, place, time.time), PYTEST, folder)
     result = check_result(PYTEST, seen)
     assert (result.verdict, "shop" in result.reason) == (Verdict.ERROR, True)
+
+
+async def test_workers_of_xdist(tools, folder):
+    """A suite that is configured to run in parallel is run so; its outcomes come in through the controller."""
+    write(
+        folder,
+        {"pytest.ini": "[pytest]\naddopts = -n 2\n", "test_a.py": GOOD, "test_b.py": "def test_b():\n    assert 0\n"},
+    )
+    env = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
+    seen = await run_check(tools, replace(PYTEST, env=env), folder)
+    result = check_result(PYTEST, seen)
+    assert (result.verdict, result.failing) == (Verdict.FAIL, ("test_b.py::test_b",)), (result.reason, result.output)
+    assert result.counts.passed == 1

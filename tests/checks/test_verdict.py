@@ -1,4 +1,5 @@
 """Verdicts: a table of every way a check can end, and the property that doubt is never a PASS."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

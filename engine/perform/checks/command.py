@@ -49,6 +49,7 @@ MANY_IDS = 300
 
 class Prepared(Struct, frozen=True, kw_only=True):
     argv: tuple[str, ...]
+    reports: Path
     stdin: bytes | None = None
     account: Path | None = None
     report: Path | None = None
@@ -75,14 +76,14 @@ def prepare(
     command = tuple(part.replace("{reports}", str(reports)).replace("{tree}", str(room)) for part in spec.command)
     report = reports / spec.report if spec.report else None
     if not spec.runner:
-        return Prepared(argv=command, report=report)
+        return Prepared(reports=reports, argv=command, report=report)
     shim, account = reports / f"{spec.runner}_witness.py", reports / "account"
     shim.write_bytes(witness.source(spec.runner))
     python, args = runner_arguments(command)
     start = (python, str(shim), str(account))
     told = key + os.fsencode(checkout)
     if spec.runner == "unittest":
-        return Prepared(argv=(*start, *(ids or args)), stdin=told, account=account)
+        return Prepared(reports=reports, argv=(*start, *(ids or args)), stdin=told, account=account)
     junit = reports / "junit.xml"
     if ids is not None:
         chosen = list(ids) if len(ids) <= MANY_IDS else list(dict.fromkeys(id.partition("::")[0] for id in ids))
@@ -101,7 +102,9 @@ def prepare(
     if spec.coverage and ids is None:
         coverage = reports / "coverage.json"
         own += ["--cov", f"--cov-report=json:{coverage}"]
-    return Prepared(argv=(*start, *args, *own), stdin=told, account=account, report=junit, coverage=coverage)
+    return Prepared(
+        reports=reports, argv=(*start, *args, *own), stdin=told, account=account, report=junit, coverage=coverage
+    )
 
 
 def runner_arguments(command: Sequence[str]) -> tuple[str, tuple[str, ...]]:
@@ -153,7 +156,7 @@ def adopt(
         return base
     from msgspec.structs import replace
 
-    program = Path(words[0]).name
+    program, version = Path(words[0]).name, (words[0], "--version")
     module = words[2] if len(words) > 2 and words[1] == "-m" and program.startswith("python") else ""
     if program in ("pytest", "py.test") or module == "pytest":
         return replace(base, command=tuple(words), runner="pytest", parser="junit", install="pip install pytest")
@@ -161,8 +164,8 @@ def adopt(
         return replace(base, command=tuple(words), runner="unittest", parser="junit")
     if program == "ruff" and words[1:2] == ["check"] and not any(w.startswith("--output-format") for w in words):
         extra = ("--output-format=json", "--output-file={reports}/ruff.json", "--no-cache")
-        return replace(base, command=(*words, *extra), parser="ruff", report="ruff.json")
+        return replace(base, command=(*words, *extra), parser="ruff", report="ruff.json", version=version)
     if program == "mypy" or module == "mypy":
         options = ("--output=json", "--cache-dir={reports}/mypy")
-        return replace(base, command=(*words, *options), parser="mypy", finding_exits=(1, 2))
+        return replace(base, command=(*words, *options), parser="mypy", finding_exits=(1, 2), version=version)
     return replace(base, command=tuple(words))

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 
-from msgspec.structs import replace
-
-from engine.core.model import CheckKind, CheckResult, Finding, Struct, TaskSpec, Verdict
+from engine.core.model import CheckResult, Struct, TaskSpec
 from engine.perform.checks import room
 from engine.perform.checks.attribute import attribute
-from engine.perform.checks.baseline import Baseline, measure
+from engine.perform.checks.baseline import Baseline, keep, measure
 from engine.perform.checks.changed_lines import coverage_objections
-from engine.perform.checks.evidence import SCHEMA, CheckEvidence, Judgement
 from engine.perform.checks.globs import matches
 from engine.perform.checks.heldout import run_held_out
 from engine.perform.checks.integrity import Change, inventory_objections, moved_tests, source_objections, steered
+from engine.perform.checks.judgement import Judged as Judged
+from engine.perform.checks.judgement import clear, integrity_result, record
 from engine.perform.checks.measure import Measurement
 from engine.perform.checks.mutate import mutation_objections
 from engine.perform.checks.redgreen import introduced_names, is_bug_fix, red_objections
@@ -28,23 +27,6 @@ from engine.perform.checks.trees import Trees
 from engine.perform.checks.verdict import check_result, usable
 from engine.perform.checks.waivers import Objection, renames, to_findings
 from engine.perform.contract import Spawner
-
-BLOCKING = ("error", "human", "critical")
-
-
-class Judged(Struct, frozen=True, kw_only=True):
-    """What the engine knows of a tree. `results` and `findings` go into ChecksFinished as they are."""
-
-    tree: str
-    base: str
-    results: tuple[CheckResult, ...]
-    findings: tuple[Finding, ...]
-    evidence: str
-    """Hash of the judgement: an approval binds to it and to the tree."""
-    accepted: bool
-    """Every required check is PASS and nothing is left that fails or asks."""
-    needs_human: bool
-    """Nothing fails, but a finding wants somebody's answer."""
 
 
 async def measure_baseline(
@@ -81,7 +63,11 @@ async def judge(
     effect: str = "",
     redact: Callable[[str], str] = lambda text: text,
 ) -> Judged:
-    """Judge `tree` against `base`. `completion`: also the held-out commands and the mutants, kept for a task's end."""
+    """Judge `tree` against `base`.
+
+    `completion`: if nothing else objects, the held-out commands and the mutants follow. An attempt that fails already
+    learns nothing from them.
+    """
     started = clock()
     tools = Tools(spawner, setting, clock, progress, effect, task.id if task else "", redact)
     allow = task.allow if task else ()
@@ -93,13 +79,16 @@ async def judge(
     folder = setting.scratch / f"room-{setting.lane}-change"
     await room.enter(trees, judged_tree, folder)
     measured = await run_checks(tools, specs, folder)
-    objections += await room.changed_since(trees, judged_tree, folder)
+    wrote = await room.changed_since(trees, judged_tree, folder)
+    objections += wrote
+    if judged_tree == tree and not wrote:
+        await asyncio.to_thread(keep, tools, tree, specs, measured)
 
     looks = Looks(trees=trees, tools=tools, base=base, tree=judged_tree, changes=kept)
     files = frozenset(await asyncio.to_thread(trees.files, judged_tree))
     results, more = await _attributed(looks, specs, measured, reference, task, files)
     objections += more
-    if completion:
+    if completion and clear(results, to_findings(objections, allow, setting.policy)):
         await room.enter(trees, judged_tree, folder)
         for one in held_out:
             result, seen = await run_held_out(tools, one, folder)
@@ -109,7 +98,7 @@ async def judge(
             objections += await mutation_objections(looks, specs, folder)
     findings = tuple(to_findings(objections, allow, setting.policy))
     results.append(integrity_result(findings))
-    return _record(tools, looks, results, measured, findings, purpose, task, tree, started)
+    return await asyncio.to_thread(record, tools, looks, results, measured, findings, purpose, task, tree, started)
 
 
 class _Read(Struct, frozen=True, kw_only=True):
@@ -208,91 +197,3 @@ async def _attributed(
 
 def _by_plan(task: TaskSpec | None, id: str) -> bool:
     return task is not None and bool(renames(task.allow, [id]))
-
-
-def integrity_result(findings: Sequence[Finding]) -> CheckResult:
-    """The integrity rules as a check of their own, so that a change they object to cannot pass by the others' verdicts.
-
-    Its PASS is not required of anybody: a repository without checks must not pass because nobody objected.
-    """
-    bad = [finding for finding in findings if finding.severity in ("error", "critical")]
-    asked = [finding for finding in findings if finding.severity == "human"]
-    more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-    reason = (
-        f"{bad[0].text}{more}"
-        if bad
-        else f"{len(asked)} for a human: {asked[0].text}"
-        if asked
-        else "nothing to object"
-    )
-    return CheckResult(
-        name="integrity",
-        kind=CheckKind.OWN,
-        verdict=Verdict.FAIL if bad else Verdict.PASS,
-        required=bool(bad),
-        reason=reason,
-        failing=tuple(f"{finding.rule} {finding.path}: {finding.text}" for finding in bad),
-        errors=len(bad),
-        warnings=len(asked),
-        source="integrity rules",
-    )
-
-
-def _record(
-    tools: Tools,
-    looks: Looks,
-    results: Sequence[CheckResult],
-    measured: Sequence[Measurement],
-    findings: tuple[Finding, ...],
-    purpose: str,
-    task: TaskSpec | None,
-    tree: str,
-    started: float,
-) -> Judged:
-    """Evidence first, then the answer: what is not on record was not judged."""
-    by_check = {one.check: one for one in (*measured, *looks.extra)}
-    empty = Measurement(check="", kind=CheckKind.OWN, argv=(), ended="none")
-    recorded = []
-    for result in results:
-        record = CheckEvidence(
-            schema=SCHEMA,
-            tree=tree,
-            base=looks.base,
-            room=looks.tree,
-            config_hash=tools.setting.config_hash,
-            measurement=by_check.get(result.name, empty),
-            result=result,
-        )
-        recorded.append(replace(result, evidence=tools.store.write(record)))
-    clear = all(result.verdict is Verdict.PASS for result in recorded if result.required)
-    inside = [f for result in recorded for f in result.findings]
-    asks = any(finding.severity == "human" for finding in (*findings, *inside))
-    fails = any(finding.severity in ("error", "critical") for finding in (*findings, *inside))
-    accepted = clear and not asks and not fails
-    evidence = tools.store.write(
-        Judgement(
-            schema=SCHEMA,
-            tree=tree,
-            base=looks.base,
-            room=looks.tree,
-            purpose=purpose,
-            task=task.id if task else "",
-            allow=task.allow if task else (),
-            config_hash=tools.setting.config_hash,
-            sandbox=tools.spawner.mode if tools.setting.confine else "none",
-            started=started,
-            ended=tools.clock(),
-            results=tuple(recorded),
-            findings=findings,
-            accepted=accepted,
-        )
-    )
-    return Judged(
-        tree=tree,
-        base=looks.base,
-        results=tuple(recorded),
-        findings=findings,
-        evidence=evidence,
-        accepted=accepted,
-        needs_human=clear and asks and not fails,
-    )

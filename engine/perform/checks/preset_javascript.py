@@ -93,12 +93,14 @@ def _tests(script: str, tool: Callable[[str], str], which: Callable[[str], str |
     match words:
         case ["node", *rest] if "--test" in rest:
             report = ("--test-reporter=junit", "--test-reporter-destination={reports}/junit.xml")
-            command = (which("node") or "node", *report, *rest)
+            node = which("node") or "node"
+            command = (node, *report, *rest)
             return CheckSpec(
                 name="node --test",
                 kind=CheckKind.TESTS,
                 command=command,
                 parser="junit",
+                version=(node, "--version"),
                 report="junit.xml",
                 group="tests",
             )

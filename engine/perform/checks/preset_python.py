@@ -73,6 +73,7 @@ def detect_python(folder: Path, which: Callable[[str], str | None]) -> list[Chec
                 parser="bandit",
                 report="bandit.json",
                 install="pip install bandit",
+                version=(bandit or "bandit", "--version"),
             )
         )
     elif ruff and (ruff_config or "ruff" in wanted):

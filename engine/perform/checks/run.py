@@ -8,7 +8,7 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -137,14 +137,35 @@ async def run_check(
             tools.say(spec.name, "running", detail=clean_line(tools.redact(line[:300].decode("utf-8", "replace"))))
 
     tools.say(spec.name, "running")
+    version = await _version(tools, spec, env, room, confine)
     started = tools.clock()
     finished = await tools.spawner.run(
         ProcessSpec(argv=prepared.argv, cwd=room, env=env, stdin=prepared.stdin, timeout=spec.timeout, confine=confine),
         on_line,
     )
     stdout = b"\n".join(lines) or finished.stdout
+    # reports may be large: reading them must not hold up the engine's loop
+    return await asyncio.to_thread(_measured, tools, spec, prepared, finished, stdout, started, key, env, room, version)
+
+
+def _measured(
+    tools: Tools,
+    spec: CheckSpec,
+    prepared: Prepared,
+    finished: Finished,
+    stdout: bytes,
+    started: float,
+    key: bytes,
+    env: Mapping[str, str],
+    room: Path,
+    version: str,
+) -> Measurement:
+    """Everything the process left behind, read once; then its report folder goes."""
+    setting = tools.setting
     report = _report(spec, prepared, finished, stdout, started, key)
     report = _relative(report, (str(room), str(setting.checkout)))
+    if version and not report.version:
+        report = msgspec.structs.replace(report, version=version)
     artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
     percent: float | None = None
     files: dict[str, FileCoverage] = {}
@@ -153,7 +174,7 @@ async def run_check(
             percent, files = parse_coverage_json(read_bounded(prepared.coverage))
         except UnreadableError as error:
             report = msgspec.structs.replace(report, problems=(*report.problems, str(error)))
-    _forget(reports)
+    _forget(prepared.reports)
     return Measurement(
         check=spec.name,
         kind=spec.kind,
@@ -171,6 +192,21 @@ async def run_check(
         env_hash=hashlib.sha256(repr(sorted(env.items())).encode()).hexdigest(),
         sandbox=tools.spawner.mode if setting.confine else "none",
     )
+
+
+_versions: dict[tuple[str, ...], str] = {}
+"""What each tool said of its version, asked once in the life of the engine."""
+
+
+async def _version(
+    tools: Tools, spec: CheckSpec, env: Mapping[str, str], room: Path, confine: Confinement | None
+) -> str:
+    if spec.version and spec.version not in _versions:
+        asked = ProcessSpec(argv=spec.version, cwd=room, env=env, timeout=20.0, confine=confine)
+        said = await tools.spawner.run(asked)
+        text = said.stdout.decode("utf-8", "replace").strip() if said.exit_code == 0 else ""
+        _versions[spec.version] = clean_line(text.partition("\n")[0])[:120]
+    return _versions.get(spec.version, "")
 
 
 def _report(

@@ -25,15 +25,11 @@ def main(words: list[str]) -> int:
                 refused += wanted and not good
                 word = "accepted" if sentence.judged.accepted else "refused "
                 mark = "ok " if good else "BAD"
-                print(
-                    f"{mark} {number:3} {word} {sentence.seconds:5.1f}s  {sentence.scenario.name:<48} {sentence.reason[:150]}"
-                )
+                name, why = sentence.scenario.name, sentence.reason[:150]
+                print(f"{mark} {number:3} {word} {sentence.seconds:5.1f}s  {name:<48} {why}")
     share = 100 * refused / len(HONEST)
-    print(
-        f"\n{len(CHEATS)} cheats: {accepted} accepted. {len(HONEST)} honest changes: {refused} refused ({share:.1f} %).",
-        end=" ",
-    )
-    print(f"{time.monotonic() - started:.0f} s")
+    honest = f"{len(HONEST)} honest changes: {refused} refused ({share:.1f} %)"
+    print(f"\n{len(CHEATS)} cheats: {accepted} accepted. {honest}. {time.monotonic() - started:.0f} s")
     return 1 if accepted or share > 1 else 0
 
 

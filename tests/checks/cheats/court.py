@@ -16,7 +16,7 @@ from engine.perform.checks.command import adopt
 from engine.perform.checks.judge import Judged, judge
 from engine.perform.checks.spec import CheckSpec, HeldOut
 from tests.checks.cheats.repo import HELD_OUT, REPOS, Scenario
-from tests.checks.ground import PYTHON, GitTrees, TinySpawner, setting, which
+from tests.checks.ground import PYTHON, GitTrees, plain_spawner, setting, which
 
 QUICK = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 
@@ -79,7 +79,7 @@ async def _one(scenario: Scenario, trees: GitTrees, folder: Path, lane: int) -> 
         base=base,
         specs=specs(scenario.repo, scenario.must_fix),
         trees=trees,
-        spawner=TinySpawner(),
+        spawner=plain_spawner(folder),
         setting=place,
         clock=time.time,
         task=TaskSpec(id="1.1", title=scenario.title, allow=scenario.allow),

@@ -1,4 +1,5 @@
 """Honest changes, as people and agents make them every day. At most one in a hundred may be refused."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

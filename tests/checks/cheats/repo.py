@@ -1,4 +1,5 @@
 """Three tiny repositories, each red before the start, and what a scenario may do to them."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 

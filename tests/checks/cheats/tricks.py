@@ -1,4 +1,5 @@
 """Ways to fool a check. Every one must be refused, whatever it says about itself."""
+# ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
 
