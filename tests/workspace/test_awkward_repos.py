@@ -362,6 +362,12 @@ def test_a_checkout_with_an_odd_path(tmp_path: Path) -> None:
     assert work.land().landed
 
 
+def test_a_line_break_in_the_path_is_refused_in_one_line(tmp_path: Path) -> None:
+    repo = make_repo(tmp_path / "a\nb")
+    report = preflight(repo, Identity(), home=tmp_path)
+    assert "line break" in report.refusal and "\n" not in report.refusal + report.command
+
+
 def test_a_symlink_to_the_checkout_is_the_checkout(repo: Path) -> None:
     link = repo.parent / "link"
     link.symlink_to(repo)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.model import Verdict
 from engine.perform.workspace import destroy, ignore, land
 from engine.perform.workspace import git as git_module
 from engine.perform.workspace.facts import Committed
@@ -98,6 +99,8 @@ def test_prepare_and_scope(work: Workspace) -> None:
     write(lane / "outside.txt")
     base = work.head()
     until_it_gets_through(lambda: work.check_scope(0, work.tree_of(base), base, ("src/**",), "e"))
+    again = work.check_scope(0, work.tree_of(base), base, ("src/**",), "e")
+    assert again.verdict is Verdict.FAIL and again.reverted == ("outside.txt",)  # the next attempt is still told
     assert not (lane / "outside.txt").exists() and (lane / "src/new.py").exists()
     until_it_gets_through(lambda: work.prepare(0))
     assert work.snapshot(0) == work.tree_of(base)

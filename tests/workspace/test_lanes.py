@@ -302,6 +302,31 @@ def test_a_lane_follows_the_sprint_branch(work: Workspace) -> None:
     assert git(made.path, "fsck") == ""
 
 
+@pytest.mark.parametrize("damage", ["gone", "rubbish", "locked"])
+def test_the_private_index_is_only_a_cache(damage: str, work: Workspace) -> None:
+    lane = work.prepare(0).path
+    write(lane / "src/app.py", "x = 2\n")
+    expected = work.snapshot(0)
+    index = work.store.index("lane-0")
+    if damage == "gone":
+        index.unlink()
+    elif damage == "rubbish":
+        index.write_bytes(b"rubbish")
+    else:
+        write(index.with_name("lane-0.lock"), "")
+    assert work.snapshot(0) == expected
+
+
+def test_leftovers_of_killed_engines_are_swept(work: Workspace) -> None:
+    for name in ("tmp/clone-x/f", "trash/y/f"):
+        write(work.store.root / name)
+    for name in ("tmp/clone-x", "trash/y"):
+        os.utime(work.store.root / name, (1, 1))
+    fresh = write(work.store.root / "tmp/clone-z/f")
+    work.start_sprint(fresh.stat().st_mtime)
+    assert sorted(os.listdir(work.store.root / "tmp")) == ["clone-z"] and not os.listdir(work.store.root / "trash")
+
+
 def test_lanes_do_not_see_each_other(work: Workspace) -> None:
     one, two = work.prepare(0), work.prepare(1)
     write(one.path / "a.txt", "one\n")

@@ -4,7 +4,9 @@ what tools leave behind everywhere. Flattened into one exclude file, so that no 
 
 from __future__ import annotations
 
+import hashlib
 import os
+import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -29,8 +31,9 @@ DEPENDENCIES = frozenset(
 class Rules:
     """The flattened rules of one base, as a file for git and as a matcher for Python."""
 
-    def __init__(self, path: Path, gitlinks: tuple[bytes, ...]) -> None:
+    def __init__(self, path: Path, gitlinks: tuple[bytes, ...], tree: str) -> None:
         self.path = path
+        self.tree = tree
         self.gitlinks = gitlinks
         """Submodules of the base: their folders stay empty in a lane."""
 
@@ -53,9 +56,13 @@ class Rules:
 
 def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str]) -> Rules:
     """The rules of a base tree; made once per tree and kept in `folder`. `own`: the user's personal excludes."""
-    path, links = folder / f"{tree}.exclude", folder / f"{tree}.links"
+    wanted = tuple(copy)
+    made_of = hashlib.sha256("\0".join((tree, *wanted)).encode("utf-8", "surrogateescape") + b"\0" + own).hexdigest()[
+        :32
+    ]
+    path, links = folder / f"{made_of}.exclude", folder / f"{made_of}.links"
     if path.exists() and links.exists():
-        return Rules(path, tuple(nul_split(links.read_bytes())))
+        return Rules(path, tuple(nul_split(links.read_bytes())), tree)
     files: list[tuple[bytes, bytes]] = []
     gitlinks: list[bytes] = []
     for record in nul_split(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
@@ -69,11 +76,11 @@ def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str])
     lines = [*LITTER, *own.split(b"\n")]
     for name, oid in sorted(files, key=lambda pair: pair[0].count(b"/")):  # deeper files have the last word
         lines += flatten(name.rpartition(b"/")[0], contents[oid])
-    lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in copy]
+    lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in wanted]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomic(links, b"".join(link + b"\0" for link in gitlinks))
     write_atomic(path, b"\n".join(lines) + b"\n")
-    return Rules(path, tuple(gitlinks))
+    return Rules(path, tuple(gitlinks), tree)
 
 
 def flatten(folder: bytes, content: bytes) -> list[bytes]:
@@ -103,7 +110,7 @@ def _literal(folder: bytes) -> bytes:
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """A file that is there whole or not at all, also after kill -9 and power loss."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:

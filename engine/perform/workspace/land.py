@@ -116,9 +116,9 @@ def _target(store: Store, anchor: Anchor, tip: str, changes: list[Change]) -> tu
         return tip, False
     mine = trees.diff(store.git, _tree(store, anchor.head), anchor.tree, lines=False)
     touched = {change.path for change in changes}
-    folders = {parent for path in touched for parent in _parents(path)}
+    folders = {parent for path in touched for parent in trees.parents(path)}
     own = {change.path for change in mine}
-    if own & touched or own & folders or any(parent in touched for path in own for parent in _parents(path)):
+    if own & touched or own & folders or any(parent in touched for path in own for parent in trees.parents(path)):
         return tip, True
     back = {change.path: (change.old_mode, change.old) if change.old_mode != ABSENT else None for change in mine}
     parent = anchor.head
@@ -126,11 +126,6 @@ def _target(store: Store, anchor: Anchor, tip: str, changes: list[Change]) -> tu
         tree = trees.edit(store.git, entry.tree, back, store.scratch)
         parent = _rebuilt(store, entry.commit, tree, parent)
     return parent, False
-
-
-def _parents(path: bytes) -> list[bytes]:
-    parts = path.split(b"/")
-    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
 
 
 def _rebuilt(store: Store, commit: str, tree: str, parent: str) -> str:
@@ -214,7 +209,7 @@ def _files_differ(store: Store, anchor: Anchor, under: Under | None, changes: li
 
 def _in_the_way(checkout: Path, path: bytes) -> bool:
     """Something git does not track (an ignored file, a link for a folder) lies where a new file goes."""
-    for parent in _parents(path):
+    for parent in trees.parents(path):
         place = checkout / os.fsdecode(parent)
         if place.is_symlink() or (place.exists() and not place.is_dir()):
             return True

@@ -1,44 +1,22 @@
 """A lane: one clone in the state directory that agents work in, reused from attempt to attempt.
 
-The clone's files are set by the engine's own git through a private index. Its .git is for the agent's use and is
-worth nothing to the engine: all of it but the objects is written anew each time, and those only stay while every file
-the engine put there is untouched (size, times, inode), else the clone's .git is made again.
+The clone's files are set and read by the engine's own git through a private index; its own .git is dotgit.py's.
 """
 
 from __future__ import annotations
 
 import os
-import stat
-import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-import msgspec
-
-from engine.perform.workspace import scan, trees
+from engine.perform.workspace import dotgit, scan
+from engine.perform.workspace.dotgit import folder_of
 from engine.perform.workspace.facts import Odd, Prepared, Scan, WorkspaceError
-from engine.perform.workspace.git import Git, GitError, nul_split
+from engine.perform.workspace.git import GitError, nul_split
 from engine.perform.workspace.globs import matcher
-from engine.perform.workspace.ignore import DEPENDENCIES, Rules, write_atomic
+from engine.perform.workspace.ignore import DEPENDENCIES, Rules
 from engine.perform.workspace.names import raw, shown
 from engine.perform.workspace.store import Store
-
-WORK = "refs/heads/devteam/work"
-MANY_PACKS = 64
-MANY_LOOSE = 2000
-
-
-class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
-    """What the engine put into a lane's .git/objects, and up to which tips."""
-
-    files: dict[str, tuple[int, int, int, int]]
-    tips: tuple[str, ...] = ()
-
-
-def folder_of(store: Store, lane: int) -> Path:
-    if lane < 0:
-        raise WorkspaceError(f"there is no lane {lane}")
-    return store.root / "lanes" / str(lane)
 
 
 def view_of(store: Store, lane: int) -> scan.View:
@@ -57,7 +35,7 @@ def prepare(
         store.index(f"lane-{lane}").unlink(missing_ok=True)
         store.grave.discard(clone)
         _set_files(store, lane, tree, rules, tuple(copy))
-    _set_git(store, lane, tree, base, excludes)
+    dotgit.set_git(store, lane, tree, base, excludes)
     return Prepared(tree=tree, base=base, path=clone)
 
 
@@ -67,7 +45,15 @@ def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE) -
     if not clone.is_dir() or clone.is_symlink():
         raise WorkspaceError(f"lane {lane} has no clone in {clone}", kind="recoverable")
     odd = scan.heal(clone)
-    seen = scan.refresh(view_of(store, lane), rules.arguments(), max_file)
+    view = view_of(store, lane)
+    try:
+        if not view.index.exists():
+            view.git.run("read-tree", rules.tree)
+        seen = scan.refresh(view, rules.arguments(), max_file)
+    except GitError:  # the private index is only a cache: from the base's tree it is made again
+        view.index.unlink(missing_ok=True)
+        view.git.run("read-tree", rules.tree)
+        seen = scan.refresh(view, rules.arguments(), max_file)
     inside = [Odd(path=shown(link), rule="submodule", text="has files in it") for link in _filled(clone, rules)]
     known = {item.path for item in seen.odd}
     more = [item for item in [*odd, *inside] if item.path not in known]
@@ -100,7 +86,7 @@ def _set_files(store: Store, lane: int, tree: str, rules: Rules, copy: tuple[str
         store.grave.remove(clone)
     if not clone.is_dir():
         store.index(f"lane-{lane}").unlink(missing_ok=True)
-        _clone(store, lane)
+        dotgit.clone(store, lane)
     for item in scan.heal(clone):
         drop_odd(store, clone, item)
     view = view_of(store, lane)
@@ -130,177 +116,3 @@ def _filled(clone: Path, rules: Rules) -> list[bytes]:
         if path.is_symlink() or (path.is_dir() and any(path.iterdir())):
             found.append(link)
     return found
-
-
-# ── the clone's own .git ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _clone(store: Store, lane: int) -> None:
-    """`git clone --no-hardlinks` beside the target, then renamed: a killed engine leaves no half clone behind."""
-    fresh = store.scratch / f"clone-{uuid.uuid4().hex[:8]}"
-    tips = _tips(store)
-    _clone_objects(store, fresh)
-    fresh.rename(folder_of(store, lane))
-    _remember(store, lane, tips)
-
-
-def _clone_objects(store: Store, fresh: Path) -> None:
-    repo = store.repo
-    git = Git(None, store.root, config=(("protocol.file.allow", "always"), ("safe.directory", "*")))
-    # Local copying needs all objects in one place, and is slow with many small files.
-    transport = ("--no-local",) if _needs_pack(repo.objects) else ()
-    git.run(
-        "clone", "--quiet", "--no-hardlinks", "--no-checkout", "--template=", *transport,
-        "--", str(repo.common_dir), str(fresh), options=("-c", "protocol.file.allow=always"),
-    )  # fmt: skip
-
-
-def _needs_pack(objects: Path) -> bool:
-    if (objects / "info" / "alternates").exists():
-        return True
-    sample = objects / "17"  # loose objects spread evenly: one of 256 folders tells
-    try:
-        return len(os.listdir(sample)) * 256 > MANY_LOOSE  # noqa: PTH208
-    except OSError:
-        return False
-
-
-def _set_git(store: Store, lane: int, tree: str, base: str, excludes: bytes) -> None:
-    dot_git = folder_of(store, lane) / ".git"
-    record = _record(store, lane)
-    try:
-        if record is None or not _intact(dot_git, record) or len(record.files) > MANY_PACKS + 2 * MANY_LOOSE:
-            record = _remake_git(store, lane)
-        _add_objects(store, lane, dot_git, record, tree, base)
-    except GitError:  # a tip it was made from is gone from the user's repository
-        _add_objects(store, lane, dot_git, _remake_git(store, lane), tree, base)
-    for entry in list(dot_git.iterdir()):
-        if entry.name != "objects":
-            store.grave.remove(entry)
-    store.grave.remove(dot_git / "objects" / "info")
-    _write_git(store, lane, dot_git, base, excludes)
-
-
-def _remake_git(store: Store, lane: int) -> LaneRecord:
-    dot_git = folder_of(store, lane) / ".git"
-    store.grave.discard(dot_git)
-    fresh = store.scratch / f"clone-{uuid.uuid4().hex[:8]}"
-    tips = _tips(store)
-    _clone_objects(store, fresh)
-    (fresh / ".git").rename(dot_git)
-    store.grave.discard(fresh)
-    return _remember(store, lane, tips)
-
-
-def _remember(store: Store, lane: int, tips: list[str]) -> LaneRecord:
-    record = LaneRecord(files=_fingerprint(folder_of(store, lane) / ".git"), tips=tuple(tips))
-    _save(store, lane, record)
-    return record
-
-
-def _write_git(store: Store, lane: int, dot_git: Path, base: str, excludes: bytes) -> None:
-    repo, identity = store.repo, store.repo.identity
-    sha256 = repo.object_format == "sha256"
-    lines = [
-        "[core]", f"\trepositoryformatversion = {1 if sha256 else 0}", "\tfilemode = true", "\tbare = false",
-        "\tlogallrefupdates = true", "[user]", f'\tname = "{_config_text(identity.name)}"',
-        f'\temail = "{_config_text(identity.email)}"', "[gc]", "\tauto = 0", "[commit]", "\tgpgsign = false",
-    ]  # fmt: skip
-    if sha256:
-        lines += ["[extensions]", "\tobjectformat = sha256"]
-    (dot_git / "config").write_text("\n".join(lines) + "\n")
-    for folder in ("refs/heads/devteam", "refs/tags", "info", "objects/info", "hooks"):
-        (dot_git / folder).mkdir(parents=True, exist_ok=True)
-    (dot_git / WORK).write_text(base + "\n")
-    (dot_git / "info" / "exclude").write_bytes(excludes)
-    tags = "".join(f"{oid} {name}\n" for name, oid in sorted(_tags(store).items()))
-    (dot_git / "packed-refs").write_bytes(tags.encode("utf-8", "surrogateescape"))
-    shallow = store.root / "git" / "shallow"
-    if repo.shallow and shallow.is_file():
-        (dot_git / "shallow").write_bytes(shallow.read_bytes())
-    index = store.index(f"lane-{lane}")
-    (dot_git / "index").write_bytes(index.read_bytes())
-    times = index.stat()
-    os.utime(dot_git / "index", ns=(times.st_atime_ns, times.st_mtime_ns))
-    (dot_git / "HEAD").write_text(f"ref: {WORK}\n")
-
-
-def _config_text(text: str) -> str:
-    return "".join(char for char in text if char.isprintable()).replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _tags(store: Store) -> dict[str, str]:
-    return (
-        store.repo.refs("refs/tags")
-        if (store.repo.common_dir / "packed-refs").exists() or any((store.repo.common_dir / "refs" / "tags").glob("*"))
-        else {}
-    )
-
-
-def _tips(store: Store) -> list[str]:
-    heads = store.repo.refs("refs/heads")
-    return list(dict.fromkeys(heads[name] for name in sorted(heads, key=lambda name: "/devteam/" in name)))
-
-
-def _record(store: Store, lane: int) -> LaneRecord | None:
-    try:
-        return msgspec.json.decode((store.root / "lanes" / f"{lane}.json").read_bytes(), type=LaneRecord)
-    except (OSError, msgspec.MsgspecError):
-        return None
-
-
-def _save(store: Store, lane: int, record: LaneRecord) -> None:
-    write_atomic(store.root / "lanes" / f"{lane}.json", msgspec.json.encode(record))
-
-
-def _fingerprint(dot_git: Path) -> dict[str, tuple[int, int, int, int]]:
-    found: dict[str, tuple[int, int, int, int]] = {}
-    objects = dot_git / "objects"
-    for folder in objects.iterdir():
-        if folder.name == "info" or not folder.is_dir():
-            continue
-        for file in folder.iterdir():
-            status = file.lstat()
-            found[f"{folder.name}/{file.name}"] = (
-                status.st_size,
-                status.st_mtime_ns,
-                status.st_ctime_ns,
-                status.st_ino,
-            )
-    return found
-
-
-def _intact(dot_git: Path, record: LaneRecord) -> bool:
-    """Every file the engine put there is the file it put there, in real folders."""
-    objects = dot_git / "objects"
-    try:
-        for folder in (dot_git, objects, *{objects / name.split("/")[0] for name in record.files}, objects / "pack"):
-            if not stat.S_ISDIR(folder.lstat().st_mode):
-                return False
-        for name, known in record.files.items():
-            status = (objects / name).lstat()
-            if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != known:
-                return False
-    except OSError:
-        return False
-    return os.access(objects / "pack", os.W_OK | os.X_OK)
-
-
-def _add_objects(store: Store, lane: int, dot_git: Path, record: LaneRecord, tree: str, base: str) -> LaneRecord:
-    """Objects of a base or tree the clone has not seen go in as one more pack."""
-    wanted = [oid for oid in (base, tree) if oid not in record.tips]
-    if base in record.tips and tree == trees.tree_of(store.git, base):
-        wanted = []
-    if not wanted:
-        return record
-    known = [oid for oid in record.tips if oid != base][-200:]
-    lines = "".join(f"{oid}\n" for oid in wanted) + "".join(f"^{oid}\n" for oid in known)
-    where = dot_git / "objects" / "pack" / "pack"
-    name = store.git.line("pack-objects", "--revs", "-q", "--delta-base-offset", str(where), stdin=lines.encode())
-    files = dict(record.files)
-    for path in (dot_git / "objects" / "pack").glob(f"pack-{name}.*"):
-        status = path.lstat()
-        files[f"pack/{path.name}"] = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    record = LaneRecord(files=files, tips=(*record.tips, *wanted))
-    _save(store, lane, record)
-    return record

@@ -13,7 +13,7 @@ from engine.perform.workspace import trees
 from engine.perform.workspace.commits import move
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
 from engine.perform.workspace.ignore import write_atomic
-from engine.perform.workspace.scope import clean_name
+from engine.perform.workspace.putback import clean_name
 from engine.perform.workspace.start import branch_of, ref_of
 from engine.perform.workspace.store import Store
 

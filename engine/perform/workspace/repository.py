@@ -79,8 +79,13 @@ class Repository:
 
     def head(self) -> tuple[str, str]:
         """(commit or empty, full branch name or empty)."""
-        status, out, _ = self.git().status("symbolic-ref", "--quiet", "HEAD")
-        return self.resolve("HEAD"), out.decode("utf-8", "surrogateescape").strip() if status == 0 else ""
+        text = (self.git_dir / "HEAD").read_bytes().decode("utf-8", "surrogateescape").strip()
+        if text.startswith("ref: refs/heads/") and not text.endswith(".invalid"):
+            branch = text.removeprefix("ref: ")
+        else:  # detached, or kept in a way that only git knows (reftable)
+            status, out, _ = self.git().status("symbolic-ref", "--quiet", "HEAD")
+            branch = out.decode("utf-8", "surrogateescape").strip() if status == 0 else ""
+        return self.resolve("HEAD"), branch
 
     def update_refs(self, changes: list[tuple[str, str, str]], why: str) -> None:
         """Move refs, all or none: (name, new, old); old of zeros: must not exist; new of zeros: delete.
@@ -142,23 +147,24 @@ def find(checkout: Path, identity: Identity, home: Path | None = None) -> Reposi
     path = Path(os.path.realpath(checkout))
     if not path.is_dir():
         raise Refused(f"{checkout} is not a folder", hint=f"cd into a git repository, or: git init {quoted(path)}")
+    if "\n" in str(path):
+        raise Refused("the path of the checkout has a line break in it", hint=f"mv it: {quoted(path)}")
     own = home if home is not None else Path.home()
     probe = Git(None, path, env={"GIT_CONFIG_GLOBAL": str(own / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "0"})
     status, out, err = probe.status(
         "rev-parse", "--absolute-git-dir", "--git-common-dir", "--is-bare-repository", "--is-shallow-repository",
-        "--show-object-format",
+        "--show-object-format", "--show-toplevel",
     )  # fmt: skip
-    lines = out.decode("utf-8", "surrogateescape").splitlines()
-    if status or len(lines) < 5:
+    lines = out.decode("utf-8", "surrogateescape").split("\n")
+    if len(lines) < 6:
         raise _refusal(path, err)
-    git_dir, common, bare, shallow, object_format = lines[:5]
+    git_dir, common, bare, shallow, object_format, top = lines[:6]
     if bare == "true":
         raise Refused(
             f"{path} is a bare repository: there are no files to work on",
             hint=f"git clone {quoted(path)} {quoted(path)}-work && cd {quoted(path)}-work",
         )
-    top = probe.run("rev-parse", "--show-toplevel", accept=(0, 128)).decode("utf-8", "surrogateescape").rstrip("\n")
-    if not top or Path(os.path.realpath(top)) != path:
+    if status or not top or Path(os.path.realpath(top)) != path:
         where = Path(top) if top else Path(git_dir).parent
         raise Refused(f"{path} is not the top of its repository", hint=f"cd {quoted(where)}")
     settings = _settings(probe, own)

@@ -10,14 +10,13 @@ import os
 import stat
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from engine.core.clean import clean_line
 from engine.core.model import FileChange, Finding, Struct, Verdict
-from engine.perform.workspace import lanes, trees
-from engine.perform.workspace.facts import Odd, Scan, ScopeReport
+from engine.perform.workspace import dotgit, lanes, putback, trees
+from engine.perform.workspace.facts import Scan, ScopeReport
 from engine.perform.workspace.globs import Matcher, matcher
-from engine.perform.workspace.ignore import Rules, write_atomic
+from engine.perform.workspace.ignore import Rules
 from engine.perform.workspace.names import raw, shown
 from engine.perform.workspace.secrets import holds_key, holds_token, named_like_a_secret
 from engine.perform.workspace.store import Store
@@ -122,6 +121,10 @@ def _finding(rule: str, path: bytes, text: str, severity: str = "error") -> Find
 def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules: Rules, effect: str) -> ScopeReport:
     """Scan the lane, judge, put back, keep aside."""
     seen = lanes.look(store, lane, rules, bounds.limits.max_file)
+    folder = putback.folder_for(store, effect)
+    earlier = putback.kept(folder)
+    if earlier is not None and earlier.tree == seen.tree and not seen.odd:
+        return earlier
     before_tree, base_tree = trees.tree_of(store.git, before), trees.tree_of(store.git, base)
     attempt = trees.diff(store.git, before_tree, seen.tree)
     whole = attempt if before_tree == base_tree else trees.diff(store.git, base_tree, seen.tree)
@@ -133,26 +136,39 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     findings += _structure(attempt) + _sizes(store, lane, attempt, bounds.limits) + _modes(store, lane, seen)
     findings += [Finding(rule=odd.rule, text=clean_line(f"{odd.path} {odd.text}"), path=odd.path) for odd in seen.odd]
     bad = {raw(item.path) for item in findings if item.severity == "error" and item.rule != "mode"}
-    tree, reverted, aside = seen.tree, (), ""  # type: str, tuple[str, ...], str
-    if bad:
-        tree, reverted, aside = _put_back(store, lane, before_tree, base_tree, seen, bad, bounds, effect)
-    return _report(store, before_tree, base_tree, tree, (attempt, whole, seen.tree), reverted, aside, findings)
+    if not bad:
+        return _report(findings, seen.tree, attempt, whole)
+    inside, guarded = bounds.inside(), bounds.guarded()
+    tree = putback.plan(store, before_tree, base_tree, seen, bad, lambda path: guarded(path) or not inside(path))
+    attempt = trees.diff(store.git, before_tree, tree)
+    whole = attempt if before_tree == base_tree else trees.diff(store.git, base_tree, tree)
+    undone = [shown(change.path) for change in trees.diff(store.git, seen.tree, tree, lines=False)]
+    reverted = tuple(dict.fromkeys([*undone, *(odd.path for odd in seen.odd)]))
+    report = _report(findings, tree, attempt, whole, reverted, str(folder))
+    putback.keep(store, folder, seen, report)
+    putback.apply(store, lane, seen, tree, folder)
+    return report
 
 
 def _report(
-    store: Store, before: str, base: str, tree: str, made: tuple[list[Change], list[Change], str],
-    reverted: tuple[str, ...], aside: str, findings: list[Finding],
-) -> ScopeReport:  # fmt: skip
-    attempt, whole, seen = made
-    if tree != seen:
-        attempt = trees.diff(store.git, before, tree)
-        whole = attempt if before == base else trees.diff(store.git, base, tree)
+    findings: list[Finding],
+    tree: str,
+    attempt: list[Change],
+    whole: list[Change],
+    reverted: tuple[str, ...] = (),
+    aside: str = "",
+) -> ScopeReport:
     errors = [item for item in findings if item.severity == "error"]
-    verdict = Verdict.FAIL if errors else Verdict.PASS
     return ScopeReport(
-        verdict=verdict, tree=tree, changes=_facts(whole), attempt_changes=_facts(attempt), reverted=reverted,
-        kept_aside=aside, findings=tuple(findings), reason=_reason(errors, len(attempt)),
-    )  # fmt: skip
+        verdict=Verdict.FAIL if errors else Verdict.PASS,
+        tree=tree,
+        changes=_facts(whole),
+        attempt_changes=_facts(attempt),
+        reverted=reverted,
+        kept_aside=aside,
+        findings=tuple(findings),
+        reason=_reason(errors, len(attempt)),
+    )
 
 
 def _reason(errors: list[Finding], changed: int) -> str:
@@ -168,7 +184,7 @@ def _facts(changes: list[Change]) -> tuple[FileChange, ...]:
 
 def _contents(store: Store, lane: int, *diffs: list[Change]) -> tuple[dict[bytes, bytes], dict[bytes, bytes]]:
     """First bytes of what changed: new content from the lane's files, old content from the trees."""
-    clone = os.fsencode(lanes.folder_of(store, lane))
+    clone = os.fsencode(dotgit.folder_of(store, lane))
     new: dict[bytes, bytes] = {}
     suspicious: list[bytes] = []
     for change in {change.path: change for changes in diffs for change in changes}.values():
@@ -199,7 +215,7 @@ def _structure(attempt: list[Change]) -> list[Finding]:
     found = []
     for new, old in ((added, deleted), (deleted, added)):
         for path in new:
-            for parent in _parents(path):
+            for parent in trees.parents(path):
                 if parent in old:
                     found += [
                         _finding("type-change", item, "changed between file and folder") for item in (path, parent)
@@ -214,13 +230,8 @@ def _structure(attempt: list[Change]) -> list[Finding]:
     return found
 
 
-def _parents(path: bytes) -> list[bytes]:
-    parts = path.split(b"/")
-    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
-
-
 def _sizes(store: Store, lane: int, attempt: list[Change], limits: Limits) -> list[Finding]:
-    clone = os.fsencode(lanes.folder_of(store, lane))
+    clone = os.fsencode(dotgit.folder_of(store, lane))
     sizes = []
     for change in attempt:
         if change.new_mode in (ABSENT, GITLINK, SYMLINK):
@@ -241,7 +252,7 @@ def _sizes(store: Store, lane: int, attempt: list[Change], limits: Limits) -> li
 
 def _modes(store: Store, lane: int, seen: Scan) -> list[Finding]:
     """Set-user-id and the like, which no tree records: taken off, and said."""
-    clone = os.fsencode(lanes.folder_of(store, lane))
+    clone = os.fsencode(dotgit.folder_of(store, lane))
     found = []
     for path in map(raw, seen.touched):
         try:
@@ -252,66 +263,3 @@ def _modes(store: Store, lane: int, seen: Scan) -> list[Finding]:
             os.chmod(clone + b"/" + path, stat.S_IMODE(mode) & 0o777)  # noqa: PTH101 — a regular file by lstat
             found.append(_finding("mode", path, "had a set-user-id, set-group-id or sticky bit"))
     return found
-
-
-def _put_back(
-    store: Store, lane: int, before: str, base: str, seen: Scan, bad: set[bytes], bounds: Bounds, effect: str
-) -> tuple[str, tuple[str, ...], str]:
-    folder = store.folder("aside", clean_name(effect))
-    _move_odd(store, lane, seen.odd, folder)
-    inside, guarded = bounds.inside(), bounds.guarded()
-    targets: dict[bytes, tuple[bytes, bytes] | None] = {}
-    for change in trees.diff(store.git, seen.tree, before, lines=False):
-        if change.path in bad:
-            targets[change.path] = (change.new_mode, change.new) if change.new_mode != ABSENT else None
-    for change in trees.diff(store.git, before, base, lines=False):
-        if change.path in bad and (guarded(change.path) or not inside(change.path)):
-            targets[change.path] = (change.new_mode, change.new) if change.new_mode != ABSENT else None
-    final = trees.edit(store.git, seen.tree, _closed(store, seen.tree, targets), store.scratch)
-    if final != seen.tree:
-        patch = trees.binary_patch(store.git, final, seen.tree)
-        write_atomic(folder / "put-back.patch", patch)
-    changed = trees.diff(store.git, seen.tree, final, lines=False)
-    lanes.set_tree(store, lanes.view_of(store, lane), final)
-    reverted = tuple(dict.fromkeys([*(shown(change.path) for change in changed), *(odd.path for odd in seen.odd)]))
-    return final, reverted, str(folder)
-
-
-def _closed(
-    store: Store, tree: str, targets: dict[bytes, tuple[bytes, bytes] | None]
-) -> dict[bytes, tuple[bytes, bytes] | None]:
-    """A file that comes back needs its folders to be folders, and nothing below itself."""
-    back = {path for path, entry in targets.items() if entry is not None}
-    if not back:
-        return targets
-    ways = {parent for path in back for parent in _parents(path)}
-    closed = dict(targets)
-    for path in trees.entries(store.git, tree):
-        if path not in closed and (path in ways or any(parent in back for parent in _parents(path))):
-            closed[path] = None
-    return closed
-
-
-def _move_odd(store: Store, lane: int, odd: tuple[Odd, ...], folder: Path) -> None:
-    """What no tree can hold is moved out of the lane as it is."""
-    clone = lanes.folder_of(store, lane)
-    for item in odd:
-        path = raw(item.path)
-        place, target = clone / os.fsdecode(path), folder / "files" / os.fsdecode(path)
-        if item.rule == "nested-repository" and not item.whole:  # its .git goes; its files are judged as files
-            if place.is_dir() and not place.is_symlink():
-                for name in os.listdir(place):  # noqa: PTH208
-                    if name.lower() == ".git":
-                        store.grave.set_aside(place / name, target / "git")
-        elif item.rule in ("special-file", "too-deep"):
-            store.grave.remove_below(clone, path)
-        elif os.path.lexists(place):
-            store.grave.set_aside(place, target)
-            if item.rule == "submodule":
-                place.mkdir()
-
-
-def clean_name(text: str) -> str:
-    """The name of a folder or a ref from an id."""
-    kept = "".join(char if char.isascii() and (char.isalnum() or char in "-_.") else "-" for char in text)
-    return kept.replace("..", "-").strip(".").removesuffix(".lock") or "unnamed"

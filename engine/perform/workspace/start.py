@@ -67,7 +67,7 @@ def _snapshot(store: Store, sprint: str, at: float) -> Started:
     head, branch = repo.head()
     index = store.index(f"base-{sprint}")
     seen, left_out = user_files(store, index)
-    index_tree = staged_tree(store, index)
+    index_tree = staged_tree(store, index) if seen.touched else seen.tree
     base = head
     if not head or trees.tree_of(store.git, head) != seen.tree:
         parents = ("-p", head) if head else ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import uuid
@@ -40,6 +41,14 @@ class Store:
 
     def index(self, name: str) -> Path:
         return self.folder("index") / name
+
+    def sweep(self, now: float) -> None:
+        """Remove what killed engines left in tmp/ and trash/: only what is an hour old, for others may be at work."""
+        for folder in ("tmp", "trash"):
+            for path in self.folder(folder).iterdir():
+                with contextlib.suppress(OSError):
+                    if now - path.lstat().st_mtime > 3600:
+                        self.grave.remove(path)
 
     @property
     def scratch(self) -> Path:

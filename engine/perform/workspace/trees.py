@@ -88,6 +88,12 @@ def binary_patch(git: Git, before: str, after: str) -> bytes:
     return git.run("diff-tree", "-r", "-p", "--binary", "--full-index", *RAW_DIFF, before, after, "--")
 
 
+def parents(path: bytes) -> list[bytes]:
+    """Every folder above a path, outermost first."""
+    parts = path.split(b"/")
+    return [b"/".join(parts[:depth]) for depth in range(1, len(parts))]
+
+
 def fs_path(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 

@@ -8,7 +8,19 @@ from pathlib import Path
 
 from engine.core.model import FileChange
 from engine.perform.contract import Mount
-from engine.perform.workspace import commits, environment, land, lanes, points, preflight, room, scope, start, trees
+from engine.perform.workspace import (
+    commits,
+    dotgit,
+    environment,
+    land,
+    lanes,
+    points,
+    preflight,
+    room,
+    scope,
+    start,
+    trees,
+)
 from engine.perform.workspace.facts import (
     Baseline,
     Checkpoint,
@@ -92,6 +104,7 @@ class Workspace:
             report = self.preflight()
             if not report.ok:
                 raise Refused(report.refusal, hint=report.command)
+        self.store.sweep(at)
         return start.start(self.store, self.sprint, at)
 
     def started(self) -> Started:
@@ -113,7 +126,7 @@ class Workspace:
         return made
 
     def lane_path(self, lane: int) -> Path:
-        return lanes.folder_of(self.store, lane)
+        return dotgit.folder_of(self.store, lane)
 
     def ignored_folders(self, lane: int) -> tuple[str, ...]:
         """Ignored folders with something in them, topmost only."""
@@ -131,9 +144,9 @@ class Workspace:
         self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "scope",
         waived: Iterable[str] = (),
     ) -> ScopeReport:  # fmt: skip
-        """Judge what the attempt did, put back what it may not do, keep that aside under aside/<effect>/."""
+        """Judge what the attempt did, put back what it may not do, keep that aside under aside/<sprint>/<effect>/."""
         bounds = Bounds(tuple(globs), self.protected, tuple(waived), self.limits)
-        return scope.check(self.store, lane, before, base, bounds, self._rules(base), effect)
+        return scope.check(self.store, lane, before, base, bounds, self._rules(base), f"{self.sprint}/{effect}")
 
     def _rules(self, base: str) -> Rules:
         tree = trees.tree_of(self.store.git, base)
