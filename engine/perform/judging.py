@@ -11,8 +11,9 @@ from msgspec.structs import replace
 from engine.core import events as ev
 from engine.core.activity import AnyActivity
 from engine.core.effects import RunChecks
-from engine.core.model import CheckKind, CheckResult, FileChange, Finding, TaskSpec
+from engine.core.model import CheckResult, FileChange, Finding, TaskSpec
 from engine.core.state import State
+from engine.perform.checks.command import adopt
 from engine.perform.checks.judge import Judged, judge, measure_baseline
 from engine.perform.checks.spec import CheckSpec, HeldOut, Setting
 from engine.perform.checks.verdict import check_result
@@ -101,10 +102,7 @@ class Judging:
             )
             return _fact(effect, results, (), "")
         specs = (*self._specs, *verify_specs(task, effect.timeout))
-        judged = await self._judge(effect, base, specs, setting, task, completion=effect.purpose == "final")
-        wants_more = bool(self._held_out) or setting.policy.mutants > 0
-        if judged.accepted and wants_more and effect.purpose == "task":
-            judged = await self._judge(effect, base, specs, setting, task, completion=True)
+        judged = await self._judge(effect, base, specs, setting, task)
         return _fact(effect, judged.results, judged.findings, judged.evidence)
 
     async def _judge(
@@ -114,8 +112,6 @@ class Judging:
         specs: Sequence[CheckSpec],
         setting: Setting,
         task: TaskSpec | None,
-        *,
-        completion: bool,
     ) -> Judged:
         return await judge(
             tree=effect.tree,
@@ -127,7 +123,7 @@ class Judging:
             clock=self._now,
             task=task,
             held_out=self._held_out,
-            completion=completion,
+            completion=True,
             purpose=effect.purpose,
             progress=self._publish,
             effect=effect.id,
@@ -140,13 +136,7 @@ def verify_specs(task: TaskSpec | None, timeout: float) -> tuple[CheckSpec, ...]
     if task is None:
         return ()
     return tuple(
-        CheckSpec(
-            name=f"verify-{number}",
-            kind=CheckKind.OWN,
-            command=("sh", "-c", command),
-            strict=True,
-            timeout=timeout,
-        )
+        adopt(command, name=f"verify-{number}", strict=True, timeout=timeout)
         for number, command in enumerate(task.verify, 1)
     )
 

@@ -112,8 +112,10 @@ class Shell:
 
     def _scope(self, effect: CheckScope, state: State) -> ev.AnyEvent:
         spec = state.tasks[effect.task].spec
+        # Named by the attempt, not by the effect: a check that was killed half-way is found again by the next.
+        name = f"{effect.task}-{effect.iteration}-{effect.attempt}"
         report = self._workspace.check_scope(
-            effect.lane, effect.before, effect.base, spec.scope, effect.id, waived=spec.allow
+            effect.lane, effect.before, effect.base, spec.scope, name, waived=spec.allow
         )
         return ev.ScopeChecked(
             id=effect.id,

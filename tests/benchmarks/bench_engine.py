@@ -22,7 +22,6 @@ from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.core.policy import BudgetPolicy, CheckpointPolicy, LimitPolicy, Policy
 from engine.core.state import State
 from engine.journal import Journal
-from engine.project import load_state
 from engine.runner import Runner, RunOptions
 from engine.session import Options, Session
 from tests.core.world import checks, failing, happy
@@ -54,7 +53,9 @@ def cpu() -> float:
 
 async def growth(folder: Path, iterations: int) -> dict[str, Any]:
     """Iterations with instant performers and a durable journal: CPU and memory, first against last."""
-    tasks = tuple(TaskSpec(id=f"1.{number}", title=f"Task {number}", complexity=14) for number in range(iterations // 2))
+    tasks = tuple(
+        TaskSpec(id=f"1.{number}", title=f"Task {number}", complexity=14) for number in range(iterations // 2)
+    )
     plan = Plan(title="many", phases=(PhaseSpec(id="1", title="one", tasks=tasks),))
     policy = Policy(
         max_iterations=10,
@@ -93,10 +94,15 @@ def resident() -> int:
 
 async def real_iteration(folder: Path, iterations: int) -> dict[str, Any]:
     """Iterations with the scripted agent, a no-op check, real git and sandbox: CPU of our own process beside its children's."""
-    plan = "# many\n\n## Phase 1: one\n\n" + "".join(f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      complexity: 1\n" for n in range(iterations))
-    scenario = "".join(
-        f'[[call]]\ntask = "1.{n}"\nedit = [{{ path = "f{n}.txt", content = "x" }}]\n' for n in range(iterations)
-    ) + '[[call]]\nrole = "reviewer"\n[call.structured]\napproved = true\ncriteria = []\n'
+    plan = "# many\n\n## Phase 1: one\n\n" + "".join(
+        f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      complexity: 1\n" for n in range(iterations)
+    )
+    scenario = (
+        "".join(
+            f'[[call]]\ntask = "1.{n}"\nedit = [{{ path = "f{n}.txt", content = "x" }}]\n' for n in range(iterations)
+        )
+        + '[[call]]\nrole = "reviewer"\n[call.structured]\napproved = true\ncriteria = []\n'
+    )
     config = small.CONFIG.replace('command = "! grep -rq bad --include=*.txt ."', 'command = ["true"]')
     sprint = small.make(folder / "repo", plan=plan, scenario=scenario, config=config)
     project = small.project_of(folder / "repo", folder / "state")
@@ -105,7 +111,11 @@ async def real_iteration(folder: Path, iterations: int) -> dict[str, Any]:
     def watch(envelopes: Sequence[ev.Envelope], _state: State) -> None:
         nonlocal first_call
         for one in envelopes:
-            if not first_call and isinstance(one.event, ev.EffectStarted) and isinstance(one.event.effect, ef.CallAgent):
+            if (
+                not first_call
+                and isinstance(one.event, ev.EffectStarted)
+                and isinstance(one.event.effect, ef.CallAgent)
+            ):
                 first_call = time.monotonic() - started
 
     async with Session.open(project, sprint, SystemClock(), Options(trust="all", attended=False, speed=1e9)) as session:
@@ -136,7 +146,11 @@ def command_line(folder: Path) -> dict[str, Any]:
         for _ in range(5):
             begun = time.monotonic()
             subprocess.run(
-                [sys.executable, "-m", "tui.cli.main", *arguments], cwd=folder / "repo", env=env, capture_output=True, check=True
+                [sys.executable, "-m", "tui.cli.main", *arguments],
+                cwd=folder / "repo",
+                env=env,
+                capture_output=True,
+                check=True,
             )
             times.append(time.monotonic() - begun)
         return round(min(times) * 1000, 1)

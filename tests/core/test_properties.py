@@ -83,7 +83,9 @@ class Chaos:
                     ids = tuple(f"test_{rng.randrange(3)}" for _ in range(rng.randrange(3)))
                     return [checks(effect, failing(*ids, passed=rng.randrange(5), verdict=verdict))]
                 if roll < 0.5:
-                    finding = Finding(rule="S1", text="hole", severity=rng.choice(["critical", "error", "human", "human", "note"]))
+                    finding = Finding(
+                        rule="S1", text="hole", severity=rng.choice(["critical", "error", "human", "human", "note"])
+                    )
                     return [checks(effect, passing(), findings=(finding,))]
                 if roll < 0.52:
                     return [checks(effect)]

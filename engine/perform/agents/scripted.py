@@ -148,9 +148,7 @@ class ScriptedAgent:
         step = self._scenario.step(call)
         if step is None:
             words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
-            return AgentResult(
-                kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario"
-            )
+            return AgentResult(kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario")
         stream = _Stream(emit)
         spec = ProcessSpec(
             argv=(sys.executable, "-I", "-c", _PLAYER.read_text(encoding="utf-8")),
