@@ -1,4 +1,4 @@
-"""make bench: every benchmark, side by side with what the design holds. Prints ratios and CPU counts; never fails on a time."""
+"""make bench: every benchmark, beside what the design holds. Ratios and CPU counts; it never fails on a time."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def resident() -> int:
 
 
 async def real_iteration(folder: Path, iterations: int) -> dict[str, Any]:
-    """Iterations with the scripted agent, a no-op check, real git and sandbox: CPU of our own process beside its children's."""
+    """With the scripted agent, a no-op check, real git and sandbox: CPU of our own process beside its children's."""
     plan = "# many\n\n## Phase 1: one\n\n" + "".join(
         f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      complexity: 1\n" for n in range(iterations)
     )

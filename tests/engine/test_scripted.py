@@ -172,7 +172,7 @@ async def test_a_missing_step_says_so(folder: Path) -> None:
     ],
 )
 def test_a_broken_scenario_is_refused_with_its_file(folder: Path, text: str, words: str) -> None:
-    with pytest.raises(ScenarioError, match="scenario.toml") as refused:
+    with pytest.raises(ScenarioError, match=r"scenario\.toml") as refused:
         scenario(folder, text)
     assert words in str(refused.value)
 
