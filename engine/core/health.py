@@ -15,7 +15,8 @@ def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tup
         return Health.PROGRESSING, "no iteration yet"
     last = history[-1]
     if last.green:
-        return Health.PROGRESSING, f"all checks pass ({last.passing} tests)"
+        tests = f" ({last.passing} tests)" if last.total else ""
+        return Health.PROGRESSING, f"all checks pass{tests}"
     if reason := _flip_flop(history):
         return Health.FLIP_FLOPPING, reason
     if good_passing > 0 and len(history) >= 2:
