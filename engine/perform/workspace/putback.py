@@ -55,19 +55,29 @@ def _closed(store: Store, tree: str, targets: Entries) -> Entries:
     return closed
 
 
-def keep(store: Store, folder: Path, seen: Scan, report: ScopeReport) -> None:
+class Kept(msgspec.Struct, frozen=True, kw_only=True):
+    """A report, and the question it answers."""
+
+    before: str
+    base: str
+    report: ScopeReport
+
+
+def keep(store: Store, folder: Path, seen: Scan, before: str, base: str, report: ScopeReport) -> None:
     """The patch that would bring everything back in, and the report."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     if report.tree != seen.tree:
         write_atomic(folder / "put-back.patch", trees.binary_patch(store.git, report.tree, seen.tree))
-    write_atomic(folder / "report.json", msgspec.json.encode(report))
+    write_atomic(folder / "report.json", msgspec.json.encode(Kept(before=before, base=base, report=report)))
 
 
-def kept(folder: Path) -> ScopeReport | None:
+def kept(folder: Path, before: str, base: str) -> ScopeReport | None:
+    """The report already given to this very question, if there is one."""
     try:
-        return msgspec.json.decode((folder / "report.json").read_bytes(), type=ScopeReport)
+        found = msgspec.json.decode((folder / "report.json").read_bytes(), type=Kept)
     except (OSError, msgspec.MsgspecError):
         return None
+    return found.report if (found.before, found.base) == (before, base) else None
 
 
 def apply(store: Store, lane: int, seen: Scan, tree: str, folder: Path) -> None:

@@ -121,11 +121,11 @@ def _finding(rule: str, path: bytes, text: str, severity: str = "error") -> Find
 def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules: Rules, effect: str) -> ScopeReport:
     """Scan the lane, judge, put back, keep aside."""
     seen = lanes.look(store, lane, rules, bounds.limits.max_file)
+    before_tree, base_tree = trees.tree_of(store.git, before), trees.tree_of(store.git, base)
     folder = putback.folder_for(store, effect)
-    earlier = putback.kept(folder)
+    earlier = putback.kept(folder, before_tree, base_tree)
     if earlier is not None and earlier.tree == seen.tree and not seen.odd:
         return earlier
-    before_tree, base_tree = trees.tree_of(store.git, before), trees.tree_of(store.git, base)
     attempt = trees.diff(store.git, before_tree, seen.tree)
     whole = attempt if before_tree == base_tree else trees.diff(store.git, base_tree, seen.tree)
     contents, old = _contents(store, lane, attempt, whole)
@@ -145,7 +145,7 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     undone = [shown(change.path) for change in trees.diff(store.git, seen.tree, tree, lines=False)]
     reverted = tuple(dict.fromkeys([*undone, *(odd.path for odd in seen.odd)]))
     report = _report(findings, tree, attempt, whole, reverted, str(folder))
-    putback.keep(store, folder, seen, report)
+    putback.keep(store, folder, seen, before_tree, base_tree, report)
     putback.apply(store, lane, seen, tree, folder)
     return report
 

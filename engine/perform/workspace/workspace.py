@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -141,12 +142,17 @@ class Workspace:
         return lanes.look(self.store, lane, self._rules(base or self.head()), self.limits.max_file).tree
 
     def check_scope(
-        self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "scope",
+        self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "",
         waived: Iterable[str] = (),
     ) -> ScopeReport:  # fmt: skip
-        """Judge what the attempt did, put back what it may not do, keep that aside under aside/<sprint>/<effect>/."""
+        """Judge what the attempt did, put back what it may not do, keep that aside under aside/<sprint>/<effect>/.
+
+        The same effect asked again (a killed engine) gets the same report; without an id there is no such memory.
+        """
         bounds = Bounds(tuple(globs), self.protected, tuple(waived), self.limits)
-        return scope.check(self.store, lane, before, base, bounds, self._rules(base), f"{self.sprint}/{effect}")
+        return scope.check(
+            self.store, lane, before, base, bounds, self._rules(base), f"{self.sprint}/{effect or uuid.uuid4().hex}"
+        )
 
     def _rules(self, base: str) -> Rules:
         tree = trees.tree_of(self.store.git, base)
