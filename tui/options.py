@@ -37,7 +37,7 @@ class TuiOptions:
     pager: str = ""
     save_folder: Path = Path()
     """Where screenshots and saved output go."""
-    by: str = "tui"
+    by: str = "you"
     """Who answers: kept with every answer."""
     in_repo: bool = True
     """False outside a git repository: the welcome screen says so."""

@@ -30,14 +30,14 @@ class Steering:
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told, not thrown
             ack = Ack(ok=False, detail=f"the engine cannot be reached: {error}")
         if ack.ok:
-            self.app.tell(done)
+            self.app.tell(outside(ack.detail) or done)
         else:
             self.app.tell(outside(ack.detail) or "the engine refused", "warning")
         return ack
 
     def _id(self) -> str:
         self._sent += 1
-        return f"{self.app.options.by}-{self._sent}"
+        return f"tui-{self._sent}"
 
     def _later(self, command: cmd.AnyCommand, done: str) -> None:
         self.app.run_worker(self.send(command, done), group="commands", exit_on_error=False)

@@ -71,7 +71,7 @@ async def test_every_key_of_every_gate(
                 await pilot.press(*("space" if letter == " " else letter for letter in text))
                 await press(pilot, "f2")
             assert answers(link) == [expected]
-            assert link.sent[0].by == "tui"
+            assert link.sent[0].by == "you"
 
 
 async def test_keys_are_ignored_until_the_gate_has_been_in_sight() -> None:

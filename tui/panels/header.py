@@ -35,9 +35,21 @@ def header_lines(view: View, width: int) -> list[Line]:
     if width_of(health) > room and room < 56:
         room = min(56, inner - width_of(name) - 3)  # the reason matters more than the plan's title
     first = spread(wide, crop(health, room), inner)
-    modes = fitting(_modes(view), inner // 2, _gap(view))
-    second = spread(fitting(_measures(view), inner - width_of(modes) - 2, _gap(view)), modes, inner)
+    second = _second(view, inner)
     return [((" ", ""), *first, (" ", "")), ((" ", ""), *second, (" ", ""))]
+
+
+def _second(view: View, inner: int) -> Line:
+    """Progress, time and spend first, then how it runs, then what else there is room for."""
+    gap = _gap(view)
+    measures, modes = _measures(view), _modes(view)
+    first_modes = width_of(joined(modes[:2], gap))
+    needed = measures[:3]
+    if width_of(joined(needed, gap)) + first_modes + 2 > inner:
+        needed = [*measures[:2], measures[2][:2]] if len(measures) > 2 else needed  # the spend without its meter
+    right = fitting(modes, inner - width_of(joined(needed, gap)) - 2, gap)
+    left = fitting([*needed, *measures[3:]], inner - width_of(right) - 2, gap)
+    return spread(left, right, inner)
 
 
 def _gap(view: View) -> str:
@@ -76,8 +88,8 @@ def _measures(view: View) -> list[list[Span]]:
         [(f"{done}/{total}", "fg bold"), (" tasks", "muted")],
         [(duration(view.elapsed()), "fg bold")],
         [*spend, *meter(state.spent_usd, limit, 8, glyphs, style)],
-        [(f"{state.iterations}", "fg bold"), (" iterations", "muted")],
-        [(f"{state.calls}", "fg bold"), (" calls", "muted")],
+        [(f"{state.iterations}", "fg bold"), (" iteration" if state.iterations == 1 else " iterations", "muted")],
+        [(f"{state.calls}", "fg bold"), (" call" if state.calls == 1 else " calls", "muted")],
     ]
 
 

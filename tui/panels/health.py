@@ -56,7 +56,7 @@ def _failing(view: View, task: TaskState, width: int) -> list[Line]:
     last = task.history[-1] if task.history else None
     if last is None or not last.failing:
         return []
-    lines = [_row("failing", [(plural(len(last.failing), "test"), "bad")], width)]
+    lines = [_row("failing", [(plural(len(last.failing), "failure"), "bad")], width)]
     for name in last.failing[:3]:
         short = outside(name).rsplit("::", 1)[-1]
         lines.append(crop([(f"  {view.glyphs.bad} ", "bad"), (short, "fg")], width))

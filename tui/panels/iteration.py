@@ -97,13 +97,19 @@ def _checks(view: View, task: TaskState) -> list[Row]:
     results = {result.name: result for result in task.checks}
     live = {progress.check: progress for progress in view.checks.get(task.id, ())}
     running = isinstance(view.under_way(task.id), RunChecks)
-    known = list(results) or list(live)
-    baseline = [result.name for result in view.state.baseline]
-    names = known or baseline or list(CHECKS)
-    names += [name for name in (*baseline, *CHECKS) if name not in names and running and not results]
+    names = list(results) or _expected(view, list(live))
     order = {name: at for at, name in enumerate(CHECKS)}
     names.sort(key=lambda name: order.get(name, len(order)))
     return [_check(view, name, results.get(name), live.get(name), running) for name in names]
+
+
+def _expected(view: View, live: list[str]) -> list[str]:
+    """The checks that will run: as measured before, in the baseline or for another task; else the usual ones."""
+    before = [result.name for result in view.state.baseline]
+    if not before:
+        done = [task for task in view.state.tasks.values() if task.checks]
+        before = [result.name for result in max(done, key=lambda task: task.started_at).checks] if done else []
+    return [*live, *(name for name in before or CHECKS if name not in live)]
 
 
 def _check(view: View, name: str, result: CheckResult | None, live: CheckProgress | None, running: bool) -> Row:
@@ -114,7 +120,7 @@ def _check(view: View, name: str, result: CheckResult | None, live: CheckProgres
         if live.state == "done":
             sign, word, style = of_verdict(live.verdict, glyphs)
             return label, (sign, style), [(word, "fg" if style == "good" else style)], ""
-        detail = outside(live.detail)
+        detail = outside(live.detail) if any(letter.isalnum() for letter in live.detail) else ""
         return label, (glyphs.run, "accent"), [(f"running  {detail}".rstrip(), "accent")], ""
     sign, word, style = of_verdict(result.verdict, glyphs)
     words: list[Span] = []

@@ -53,7 +53,12 @@ class Page(Screen[None]):
     def on_mount(self) -> None:
         self.query_one(KeyFooter).show(self.dev.keys)
         self.mounted()
-        self.call_after_refresh(self.dev.redraw)
+        self.call_after_refresh(self._first_frame)
+
+    def _first_frame(self) -> None:
+        """Draw at once rather than at the next tick: a page is never seen empty."""
+        self.dev.redraw()
+        self.dev.frame()
 
     def on_screen_resume(self) -> None:
         self.dev.gates.appeared()

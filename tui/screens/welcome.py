@@ -30,8 +30,8 @@ WAYS = (
     Way(
         action="plan",
         title="Start from a plan",
-        command='devteam plan "add login"',
-        about="planned with you; or: devteam run plan.md",
+        command="devteam plan --from plan.md",
+        about="makes a sprint of your plan file",
     ),
     Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint; no key, no network"),
     Way(
@@ -76,7 +76,7 @@ class Welcome(Page):
         for way in self.ways():
             spans: list[Span] = [
                 (pad(way.title, 26), "fg bold"),
-                (pad(way.command, 26), "accent"),
+                (pad(way.command, 30), "accent"),
                 (way.about if width >= 90 else "", "muted"),
             ]
             rows.append(tuple(spans))

@@ -1,0 +1,61 @@
+"""Makes the pictures of the README from the recorded sprint: `python -m screenshots.make [folder]`.
+
+SVGs by Textual itself, with the font names changed to ones every system has; a PNG of the hero for places that show
+no SVG. Nothing in a picture depends on the machine: the clock stands, the recording is the project's own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from pathlib import Path
+
+from tests.tui.driving import app_on, press, settle
+from tests.tui.links import live
+
+FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+
+PICTURES: tuple[tuple[str, str, tuple[int, int], tuple[str, ...], dict[str, object]], ...] = (
+    ("hero", "checks", (132, 38), (), {}),
+    ("gate", "fix_gate", (120, 36), (), {}),
+    ("evidence", "council", (120, 34), ("e",), {}),
+    ("cost", "end", (120, 34), ("dollar_sign",), {}),
+    ("narrow", "fix_gate", (80, 24), (), {}),
+    ("diff", "fix_gate", (160, 40), ("d", "down"), {}),
+    ("light", "parallel", (120, 36), (), {"theme": "daylight"}),
+)
+
+
+async def take(mark: str, size: tuple[int, int], keys: tuple[str, ...], options: dict[str, object]) -> str:
+    app = app_on(live(mark), **options)
+    async with app.run_test(size=size) as pilot:
+        await settle(pilot)
+        await press(pilot, *keys)
+        app.clear_notifications()
+        await settle(pilot)
+        return app.export_screenshot(title="devteam")
+
+
+def main(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, mark, size, keys, options in PICTURES:
+        svg = asyncio.run(take(mark, size, keys, options))
+        svg = svg.replace("Fira Code", FONTS.split(",")[0])
+        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
+        if name == "hero":
+            _png(svg, folder / "hero.png")
+        print(folder / f"{name}.svg")
+
+
+def _png(svg: str, path: Path) -> None:
+    """Where resvg is installed; the SVG alone is enough elsewhere."""
+    try:
+        import resvg_py
+    except ImportError:
+        return
+    family = FONTS.split(",")[0]
+    path.write_bytes(bytes(resvg_py.svg_to_bytes(svg_string=svg, font_family=family, monospace_family=family)))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent)

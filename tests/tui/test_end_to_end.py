@@ -1,0 +1,84 @@
+"""The whole product in a real terminal: `devteam demo` in tmux, gates answered by keys, the screen read back."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+pytestmark = [pytest.mark.torture, pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")]
+
+
+class Terminal:
+    """A tmux server of its own, so that nobody's sessions are touched."""
+
+    def __init__(self, socket: Path, width: int, height: int, command: str) -> None:
+        self._base = ["tmux", "-S", str(socket), "-f", "/dev/null"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "screen-256color", "LC_ALL": "C.UTF-8"}
+        environment.pop("NO_COLOR", None)
+        size = ["-x", str(width), "-y", str(height)]
+        subprocess.run([*self._base, "new-session", "-d", "-s", "t", *size, command], check=True, env=environment)
+
+    def keys(self, *keys: str) -> None:
+        subprocess.run([*self._base, "send-keys", "-t", "t", *keys], check=True)
+
+    def screen(self) -> str:
+        done = subprocess.run(
+            [*self._base, "capture-pane", "-p", "-t", "t"], check=True, capture_output=True, text=True
+        )
+        return done.stdout
+
+    def wait(self, *words: str, seconds: float = 120.0) -> str:
+        """The screen once it shows one of these words."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            seen = self.screen()
+            if any(word in seen for word in words):
+                return seen
+            time.sleep(0.2)
+        raise AssertionError(f"none of {words} came:\n{self.screen()}")
+
+    def close(self) -> None:
+        subprocess.run([*self._base, "kill-server"], check=False)
+
+
+@pytest.fixture(params=[(80, 24), (200, 50)], ids=["80x24", "200x50"])
+def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    command = f"{sys.executable} -m tui.cli.main demo --dir {tmp_path / 'demo'}; echo LEFT $?; sleep 60"
+    made = Terminal(tmp_path / "tmux", *request.param, command)
+    yield made
+    made.close()
+
+
+@pytest.mark.timeout(420)
+def test_the_demo_is_run_and_answered(terminal: Terminal) -> None:
+    gate = terminal.wait("TASK GATE")
+    assert "T1.1" in gate
+    assert "PROGRESSING" in gate
+    assert "sandbox" in gate or "attended" in gate
+    terminal.keys("d")
+    terminal.wait("tally/money.py")
+    terminal.keys("Escape")
+    terminal.wait("ITERATION")
+    time.sleep(0.5)
+    terminal.keys("a")
+    terminal.wait("auto: task", seconds=60)
+    for _ in range(12):
+        seen = terminal.wait("FIX GATE", "BLOCKED  T", "engine ended", seconds=180)
+        if "engine ended" in seen:
+            break
+        time.sleep(0.5)
+        terminal.keys("y" if "FIX GATE" in seen else "s")
+        time.sleep(1.5)
+    terminal.wait("engine ended")
+    terminal.keys("q")
+    left = terminal.wait("LEFT")
+    assert "Traceback" not in left
+    assert "Needs you" in left or "Cost:" in left
