@@ -22,9 +22,8 @@ START_SECONDS = 10.0
 
 def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool, trust: str, no_sandbox: bool) -> None:
     """`devteam tui`."""
-    from engine.link.replay import ReplayLink
-
     from engine.link.errors import UserError, as_user_error
+    from engine.link.replay import ReplayLink
 
     if not say.on_terminal():
         raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
