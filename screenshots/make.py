@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         if name == "hero":
             _png(svg, folder / "hero.png")
-        print(folder / f"{name}.svg")
+        sys.stdout.write(f"{folder / name}.svg\n")
 
 
 def _png(svg: str, path: Path) -> None:

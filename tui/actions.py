@@ -6,22 +6,16 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from engine.core.events import Envelope, decode_envelope
-from engine.core.state import GateState
 from engine.link.contract import GetEvents, GetFile, Link
 from engine.link.replay import ReplayLink
+from tui import dialogs
 from tui.opener import command_for, run_in_foreground
 from tui.options import Leave
-from tui.paint import outside
-from tui.panels.gate_text import MEANING
-from tui.screens.comment import CommentScreen
-from tui.screens.confirm import Choice, ConfirmScreen
 from tui.widgets.canvas import harmless
 
 if TYPE_CHECKING:
     from tui.app import DevteamApp
     from tui.screens.page import Page
-
-KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evidence and the whole history."
 
 
 def run(app: DevteamApp, name: str) -> None:
@@ -45,11 +39,11 @@ def run(app: DevteamApp, name: str) -> None:
         case "pause":
             steering.pause()
         case "stop":
-            confirm_stop(app)
+            dialogs.confirm_stop(app)
         case "cancel":
-            confirm_cancel(app)
+            dialogs.confirm_cancel(app)
         case "land":
-            confirm_land(app)
+            dialogs.confirm_land(app)
         case "auto_fix":
             steering.set_auto("fix")
         case "auto_task":
@@ -57,11 +51,11 @@ def run(app: DevteamApp, name: str) -> None:
         case "attended":
             steering.attended()
         case "steer":
-            steer(app)
+            dialogs.steer(app)
         case "skip_task":
-            confirm_skip(app)
+            dialogs.confirm_skip(app)
         case "retry_task":
-            retry(app)
+            dialogs.retry(app)
         case "copy":
             copy(app)
         case "save":
@@ -119,103 +113,6 @@ def _page(name: str) -> Page:
         "settings": Settings,
     }
     return pages[name]()
-
-
-# ── dialogs ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def comment_on_gate(app: DevteamApp, gate: GateState, choice: str) -> None:
-    meaning = MEANING.get((gate.kind, choice), ("", ""))[1]
-    screen = CommentScreen(
-        f"{choice.upper()} {outside(gate.title, 60)}",
-        f"{meaning[:1].upper()}{meaning[1:]}. They are handed on word for word.",
-        draft_key=f"{gate.id}-{choice}",
-        may_be_empty=choice == "retry",
-    )
-
-    def sent(text: str | None) -> None:
-        if text is not None:
-            app.steering.send_answer(gate.id, choice, text)
-
-    app.push_screen(screen, sent)
-
-
-def steer(app: DevteamApp) -> None:
-    task = app.view.task
-    if task is None or task.ended:
-        app.tell("choose a task that has not ended; its next attempt gets your note", "warning")
-        return
-    screen = CommentScreen(
-        f"STEER T{outside(task.id)} {outside(task.spec.title, 40)}",
-        "A note for the next attempt, word for word. The running call is not disturbed.",
-        draft_key=f"steer-{task.id}",
-    )
-    app.push_screen(screen, lambda text: app.steering.steer(task.id, text) if text else None)
-
-
-def retry(app: DevteamApp) -> None:
-    task = app.view.selected
-    why_not = app.steering.may_retry(task)
-    if why_not:
-        app.tell(why_not, "warning")
-        return
-    screen = CommentScreen(
-        f"RETRY T{outside(task)}",
-        "The task is opened again with a fresh ladder. A note is handed to the first attempt; it may be empty.",
-        draft_key=f"retry-{task}",
-        may_be_empty=True,
-    )
-    app.push_screen(screen, lambda text: app.steering.retry(task, text) if text is not None else None)
-
-
-def confirm_stop(app: DevteamApp) -> None:
-    def chosen(value: str | None) -> None:
-        if value:
-            app.steering.stop(value == "now")
-
-    words = ("Stop the run? It can be taken up again with: devteam run", KEPT)
-    choices = (
-        Choice(key="f", label="finish the running step, then stop", value="graceful"),
-        Choice(key="n", label="stop now; the step is done again later", value="now"),
-    )
-    app.push_screen(ConfirmScreen("STOP", words, choices), chosen)
-
-
-def confirm_cancel(app: DevteamApp) -> None:
-    def chosen(value: str | None) -> None:
-        if value:
-            app.steering.cancel()
-
-    words = ("Cancel the sprint for good? Open tasks stay undone and running agents are ended.", KEPT)
-    choices = (Choice(key="X", label="cancel the sprint", value="cancel"),)
-    app.push_screen(ConfirmScreen("CANCEL", words, choices), chosen)
-
-
-def confirm_land(app: DevteamApp) -> None:
-    def chosen(value: str | None) -> None:
-        if value:
-            app.steering.land()
-
-    words = (
-        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and "
-        "only if your files are still what they were when the sprint began; otherwise nothing is touched.",
-    )
-    app.push_screen(ConfirmScreen("LAND", words, (Choice(key="L", label="land it", value="land"),)), chosen)
-
-
-def confirm_skip(app: DevteamApp) -> None:
-    task = app.view.selected
-    why_not = app.steering.may_skip(task)
-    if why_not:
-        app.tell(why_not, "warning")
-        return
-
-    def chosen(value: str | None) -> None:
-        if value:
-            app.steering.skip(task)
-
-    words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be opened again later.", KEPT)
-    app.push_screen(ConfirmScreen("SKIP", words, (Choice(key="K", label="skip it", value="skip"),)), chosen)
 
 
 # ── text and files ─────────────────────────────────────────────────────────────────────────────────────────────────

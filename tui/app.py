@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -101,15 +100,23 @@ class DevteamApp(App[Leave]):
             self.run_worker(watch_themes(self, self.options.user_themes), group="themes", exit_on_error=False)
 
     def _first_screen(self) -> Page:
-        from tui.screens.dashboard import Dashboard
-        from tui.screens.replay import ReplayScreen
-        from tui.screens.welcome import Welcome
-
         if not self.options.in_repo:
-            return Welcome()
-        return ReplayScreen() if self.options.replay else Dashboard()
+            from tui.screens.welcome import Welcome
 
-    def on_unmount(self) -> None:
+            return Welcome()
+        if self.options.replay:
+            from tui.screens.replay import ReplayScreen
+
+            return ReplayScreen()
+        from tui.screens.dashboard import Dashboard
+
+        return Dashboard()
+
+    async def on_unmount(self) -> None:
+        try:
+            await self.feed.link.close()
+        except Exception as error:  # noqa: BLE001 the named boundary: a link that fails to close keeps nobody here
+            self.log(error)
         if self._driver is not None and not self._driver.is_headless:
             self._driver.write(GIVE_TITLE_BACK)
 
@@ -210,8 +217,7 @@ class DevteamApp(App[Leave]):
 
     def restart_feed(self) -> None:
         """Take a new snapshot: the recording's slider was moved."""
-        self.attach_again = Feed(self.feed.link, glyphs=self.glyphs)
-        self.feed = self.attach_again
+        self.feed = Feed(self.feed.link, glyphs=self.glyphs)
         group = "replay" if self._live_feed is not None else "link"
         self.run_worker(self.feed.run(), group=group, exclusive=True, exit_on_error=False)
         self.redraw()
@@ -248,7 +254,7 @@ class DevteamApp(App[Leave]):
         self.act(name)
 
     def act(self, name: str) -> None:
-        """Run an action of the registry: the screen's own way first, then the app's."""
+        """Run an action of the registry: the screen's own way first, then the app's. Shown at once."""
         from tui import actions
 
         own = getattr(self.screen, f"do_{name}", None)
@@ -258,6 +264,8 @@ class DevteamApp(App[Leave]):
             self.steering.answer(name)
         else:
             actions.run(self, name)
+        self.redraw()
+        self.frame()
 
     def open_ask(self, gate: GateState) -> None:
         from tui.screens.ask import AskScreen
@@ -265,9 +273,9 @@ class DevteamApp(App[Leave]):
         self.push_screen(AskScreen(gate))
 
     def open_comment(self, gate: GateState, choice: str) -> None:
-        from tui import actions
+        from tui import dialogs
 
-        actions.comment_on_gate(self, gate, choice)
+        dialogs.comment_on_gate(self, gate, choice)
 
     def action_help_quit(self) -> None:
         """ctrl+c: once a hint, twice leaves. It never ends the work."""
@@ -283,11 +291,4 @@ class DevteamApp(App[Leave]):
 
 def run_tui(link: Link, options: TuiOptions | None = None) -> Leave:
     """Run the dashboard until the user leaves it. The link is closed then; the engine behind it goes on."""
-    import asyncio
-
-    app = DevteamApp(link, options)
-    try:
-        return app.run() or Leave()
-    finally:
-        with contextlib.suppress(Exception):
-            asyncio.run(link.close())
+    return DevteamApp(link, options).run() or Leave()

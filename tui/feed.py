@@ -24,14 +24,17 @@ from engine.link.contract import GetOutput, Item, Link, LinkStatus
 from tui.glyphs import UNICODE, Glyphs
 from tui.stream import Stream
 from tui.view import CONNECTING, running_tasks
+from tui.widgets.line_view import CAPACITY, TRIM
 
-FRAME_ITEMS = 4000
+FRAME_ITEMS = 1500
 """Items folded in one frame: more would hold the keys back, the rest waits for the next frame."""
 YIELD_EVERY = 250
 """Items taken before other tasks of the loop get their turn: a flood must not starve the screen."""
-MOST_WAITING = 20 * FRAME_ITEMS
+MOST_WAITING = 4 * FRAME_ITEMS
 """Items that may wait for a frame before the link is held back: memory stays flat however fast an agent talks."""
 KEPT_EVENTS = 5000
+KEPT_ROWS = 2000
+"""Rows that a silent task's output keeps when room is needed; the log files have everything."""
 RETRIES = (0.5, 1.0, 2.0, 5.0)
 """Pauses between two attempts to reach a lost engine."""
 
@@ -58,6 +61,7 @@ class Feed:
         self._pending: deque[Item] = deque()
         self._room = asyncio.Event()
         self._said = CONNECTING.status
+        self._rows = 0
 
     # ── the worker ──
 
@@ -88,7 +92,7 @@ class Feed:
         state = await self.link.snapshot()
         self._pending.clear()
         self.state = state
-        self.streams = {}
+        self.streams, self._rows = {}, 0
         self.checks = MappingProxyType({})
         if self._said != "connected":
             self._say(LinkStatus(status="connected"))
@@ -144,6 +148,16 @@ class Feed:
             case Activity():
                 self._activity(item)
 
+    def _make_room(self, keep: Stream) -> None:
+        """All streams together stay within one capacity: the ones that are silent longest give up their beginnings."""
+        over = sum(len(stream.rows) for stream in self.streams.values()) - CAPACITY
+        for stream in list(self.streams.values()):
+            if over > 0 and stream is not keep:
+                over -= stream.shorten(min(over, len(stream.rows) - KEPT_ROWS))
+        if over > 0:
+            keep.shorten(over)
+        self._rows = sum(len(stream.rows) for stream in self.streams.values())
+
     def _envelope(self, envelope: Envelope) -> None:
         if envelope.seq <= self.state.seq:
             return
@@ -181,7 +195,11 @@ class Feed:
                 stream = self.streams.get(activity.task)
                 if stream is None:
                     stream = self.streams[activity.task] = Stream()
+                before = len(stream.rows)
                 stream.add(activity, self.glyphs)
+                self._rows += len(stream.rows) - before
+                if self._rows > CAPACITY + TRIM:
+                    self._make_room(stream)
                 if activity.role is Role.ANSWERER and activity.kind is OutputKind.TEXT:
                     self.answers.setdefault(activity.effect, []).append(activity.text)
             case CheckProgress():

@@ -38,9 +38,14 @@ class Stream:
             self.rows.append(Row("muted bold", f"{glyphs.rule * 2} {output.role.value} {glyphs.rule * 2}"))
         self.rows.extend(rows_of(output, glyphs))
         if len(self.rows) > CAPACITY + TRIM:
-            cut = len(self.rows) - CAPACITY
-            del self.rows[:cut]
-            self.first += cut
+            self.shorten(len(self.rows) - CAPACITY)
+
+    def shorten(self, cut: int) -> int:
+        """Drop so many of the oldest rows; how many went."""
+        gone = max(0, min(cut, len(self.rows)))
+        del self.rows[:gone]
+        self.first += gone
+        return gone
 
 
 def rows_of(output: AgentOutput, glyphs: Glyphs) -> list[Row]:

@@ -82,9 +82,12 @@ class TestDashboard:
 
 class TestGates:
     @pytest.mark.parametrize("size", SIZES)
-    @pytest.mark.parametrize("mark", ["fix_gate", "task_gate", "blocked_gate", "queue"])
+    @pytest.mark.parametrize("mark", ["fix_gate", "task_gate", "blocked_gate"])
     def test_gate(self, snap_compare: Compare, mark: str, size: tuple[int, int]) -> None:
         assert taken(snap_compare, live(mark), size)
+
+    def test_a_queue_of_gates(self, snap_compare: Compare) -> None:
+        assert taken(snap_compare, live("queue"), NORMAL)
 
     def test_opened(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("fix_gate"), NARROW, "g")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -50,12 +52,15 @@ class LineView(Canvas, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.source: list[Row] = []
-        self.rows: list[Row] = []
         self.dropped = 0
         self.following = True
         self.folded = True
         self.needle = ""
         self.matches: list[int] = []
+        self._lines = array("L")
+        """For each row on screen, the number of its line since the beginning; a wrapped line has several rows."""
+        self._starts = array("L")
+        """Where in its line each row begins. Two numbers a row, not a copy of its text: 100,000 lines stay small."""
         self._wrapped_at = 0
 
     # ── content ──
@@ -71,52 +76,73 @@ class LineView(Canvas, can_focus=True):
         """More of the same stream."""
         if not rows:
             return
+        first = self.dropped + len(self.source)
         self.source.extend(rows)
-        start = len(self.rows)
-        self._wrap_into(self.rows, rows, self._wrapped_at)
+        self._wrap(first)
         if self.needle:
-            needle = self.needle.casefold()
-            self.matches += [at for at in range(start, len(self.rows)) if needle in self.rows[at].text.casefold()]
+            self.matches += self._matching(first)
         if len(self.source) > CAPACITY:
             self._trim()
         self._settle()
 
     def _trim(self) -> None:
         cut = len(self.source) - CAPACITY + TRIM
-        before = len(self.rows)
-        self.source = self.source[cut:]
+        del self.source[:cut]
         self.dropped += cut
-        self._rewrap()
+        gone = bisect_left(self._lines, self.dropped)
+        del self._lines[:gone], self._starts[:gone]
+        self.matches = [at - gone for at in self.matches if at >= gone]
         if not self.following:
-            self.scroll_to(y=max(0, self.scroll_offset.y - (before - len(self.rows))), animate=False)
+            self.scroll_to(y=max(0, self.scroll_offset.y - gone), animate=False)
 
     def set_folded(self, folded: bool) -> None:
         self.folded = folded
         self._rewrap()
         self._settle()
 
-    def _wrap_into(self, out: list[Row], rows: Iterable[Row], width: int) -> None:
-        hidden = 1 if self.folded else -1
-        for row in rows:
+    @property
+    def row_count(self) -> int:
+        return len(self._lines)
+
+    def row_at(self, at: int) -> Row:
+        """A row of the screen: a line, or the part of a wrapped one."""
+        number, start = self._lines[at], self._starts[at]
+        row = self.source[number - self.dropped]
+        last = at + 1 >= len(self._lines) or self._lines[at + 1] != number
+        if last and not start:
+            return row
+        end = None if last else self._starts[at + 1]
+        return Row(row.style, harmless(row.text)[start:end], row.fold)
+
+    def _wrap(self, first: int) -> None:
+        """Lay out the lines from a number on."""
+        hidden, width = 1 if self.folded else -1, self._wrapped_at
+        lines, starts = self._lines, self._starts
+        for number, row in enumerate(self.source[first - self.dropped :], first):
             if row.fold == hidden:
                 continue
             text = row.text
+            lines.append(number)
+            starts.append(0)
             if not width or (len(text) <= width and (text.isascii() or cell_len(text) <= width)):
-                out.append(row)
                 continue
-            out.extend(Row(row.style, piece, row.fold) for piece in wrapped(harmless(text), width))
+            start = 0
+            for piece in wrapped(harmless(text), width)[:-1]:
+                start += len(piece)
+                lines.append(number)
+                starts.append(start)
 
     def _rewrap(self) -> None:
         self._wrapped_at = max(0, self.scrollable_content_region.width - 1) if self.is_attached else 0
-        self.rows = []
-        self._wrap_into(self.rows, self.source, self._wrapped_at)
+        self._lines, self._starts = array("L"), array("L")
+        self._wrap(self.dropped)
         if self.needle:
             self.search(self.needle)
 
     def _settle(self) -> None:
         if not self.is_attached:
             return
-        self.virtual_size = Size(self.scrollable_content_region.width, len(self.rows))
+        self.virtual_size = Size(self.scrollable_content_region.width, self.row_count)
         if self.following:
             self.scroll_end(animate=False, immediate=True)
         self.refresh()
@@ -149,10 +175,19 @@ class LineView(Canvas, can_focus=True):
     def search(self, query: str) -> int:
         """Mark every row that holds the words, whatever the case; how many there are."""
         self.needle = query
-        needle = query.casefold()
-        self.matches = [at for at, row in enumerate(self.rows) if needle in row.text.casefold()] if needle else []
+        self.matches = self._matching(self.dropped) if query else []
         self.refresh()
         return len(self.matches)
+
+    def _matching(self, first: int) -> list[int]:
+        """Rows at which the lines begin that hold the needle, from a line's number on."""
+        needle, hidden = self.needle.casefold(), 1 if self.folded else -1
+        found = (
+            number
+            for number, row in enumerate(self.source[first - self.dropped :], first)
+            if row.fold != hidden and needle in row.text.casefold()
+        )
+        return [bisect_left(self._lines, number) for number in found]
 
     def step_match(self, direction: int) -> int:
         """Go to the next or previous match; its number from 1, or 0 when there is none."""
@@ -170,13 +205,14 @@ class LineView(Canvas, can_focus=True):
     def visible_text(self) -> str:
         """What is on screen, as plain text."""
         top = self.scroll_offset.y
-        return "\n".join(harmless(row.text).rstrip() for row in self.rows[top : top + self.size.height])
+        shown = range(top, min(self.row_count, top + self.size.height))
+        return "\n".join(harmless(self.row_at(at).text).rstrip() for at in shown)
 
     def whole_text(self) -> str:
         return "\n".join(harmless(row.text).rstrip() for row in self.source)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return selection.extract("\n".join(harmless(row.text) for row in self.rows)), "\n"
+        return selection.extract("\n".join(harmless(self.row_at(at).text) for at in range(self.row_count))), "\n"
 
     # ── drawing ──
 
@@ -185,9 +221,9 @@ class LineView(Canvas, can_focus=True):
         at = y + scroll.y
         width = self.size.width
         base = self.rich_style
-        if at >= len(self.rows):
+        if at >= self.row_count:
             return Strip.blank(width, base)
-        row = self.rows[at]
+        row = self.row_at(at)
         ink = ink_of(self.app)
         style = base + ink.style(row.style)
         text = harmless(row.text)
