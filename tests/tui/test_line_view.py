@@ -71,7 +71,7 @@ async def test_search_marks_and_steps_through_matches() -> None:
         assert view.scroll_offset.y == 49
         assert view.step_match(1) == 2
         assert view.step_match(-1) == 1
-        view.extend([Row("", "line 49 again")])
+        view.extend([Row("", "LINE 49 again")])
         assert len(view.matches) == 12
         assert view.search("nothing like it") == 0
         assert view.step_match(1) == 0
