@@ -179,17 +179,16 @@ class Ground:
     def status(self) -> dict[str, Any]:
         return json.loads(self.run("status", "--json").out)
 
-    def until(self, holds: Callable[[], object], seconds: float = 30.0) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 30.0, every: float = 0.05) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < deadline, "it never came to that"
-            time.sleep(0.1)
+            time.sleep(every)
 
     def begun(self) -> bool:
         """An engine has got as far as a task."""
-        return (
-            "running" in (self.status()["tasks"].values()) if (self.folder / ".devteam/devteam.db").exists() else False
-        )
+        path = self.folder / ".devteam/progress.txt"
+        return path.is_file() and "[~]" in path.read_text(encoding="utf-8")
 
     def fingerprint(self) -> str:
         """Every byte of the user's checkout but .devteam/, their index, HEAD and their own refs."""
@@ -213,6 +212,10 @@ class Told:
     code: int
     out: str
     err: str
+
+    def events(self) -> list[dict[str, Any]]:
+        """stdout as events, without their envelopes."""
+        return [line["event"] for line in self.lines()]
 
     def lines(self) -> list[dict[str, Any]]:
         """stdout as JSON lines: anything else on it is an error."""

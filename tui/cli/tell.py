@@ -18,7 +18,9 @@ def register(app: typer.Typer) -> None:
 
 
 def _send(command: AnyCommand) -> None:
-    ack = say.desk().tell(command)
+    desk = say.desk()
+    desk.sprint()  # a command to a repository without a sprint is a mistake, not a wish for later
+    ack = desk.tell(command)
     say.out(ack.detail)
     if not ack.ok:
         raise typer.Exit(4)
@@ -41,7 +43,10 @@ def answer(
     ],
     text: Annotated[str, typer.Argument(help="Your words, for ask, comment and retry.")] = "",
 ) -> None:
-    """Answer a gate from any shell: devteam answer G17 comment "use argon2"."""
+    """Answer a gate, from any shell.
+
+    For example: devteam answer G17 comment "use argon2"
+    """
     from engine.core.commands import Answer
 
     desk = say.desk()
@@ -78,7 +83,10 @@ def resume() -> None:
 def stop(
     now: Annotated[bool, typer.Option("--now", help="End running agents too; their attempt is repeated.")] = False,
 ) -> None:
-    """End the run after the running steps; devteam run goes on from there."""
+    """End the run after its running steps.
+
+    devteam run goes on from there.
+    """
     from engine.core.commands import Stop
 
     _send(Stop(now=now, by=_who()))
@@ -102,7 +110,10 @@ def retry(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="What to do differently.")] = "",
 ) -> None:
-    """Open an ended, incomplete task again, from the bottom of the ladder."""
+    """Open an ended, incomplete task again.
+
+    It starts anew from the bottom of the ladder; what was tried is not forgotten.
+    """
     from engine.core.commands import Retry
 
     _send(Retry(task=task, text=text, by=_who()))
@@ -112,7 +123,10 @@ def steer(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="A note for its next attempt.")],
 ) -> None:
-    """Give a running task a note; its next attempt reads it word for word."""
+    """Give a task a note for its next attempt.
+
+    The agent reads it word for word.
+    """
     from engine.core.commands import Steer
 
     _send(Steer(task=task, text=text, by=_who()))
