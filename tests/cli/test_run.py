@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -57,16 +56,6 @@ def test_the_views_are_current(finished: tuple[Ground, Told, str]) -> None:
 def test_the_human_is_notified_of_the_end(finished: tuple[Ground, Told, str]) -> None:
     ground, _, _ = finished
     assert (ground.folder.parent / "notified").read_text() == "done: All tasks complete. 2 tasks implemented.\n"
-
-
-def test_landing_then_rolling_back_to_a_baseline(finished: tuple[Ground, Told, str], tmp_path: Path) -> None:
-    done, _, _ = finished
-    subprocess.run(["cp", "-a", str(done.folder), str(tmp_path / "repo")], check=True)
-    # A copy lies elsewhere, so it has a state directory of its own: the branch is there, its record is not.
-    ground = Ground(tmp_path / "repo", done.home)
-    told = ground.run("land")
-    assert told.code in (1, 4)
-    assert "devteam" in told.err
 
 
 @pytest.mark.parametrize(

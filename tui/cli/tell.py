@@ -10,6 +10,7 @@ from tui.cli import say
 
 if TYPE_CHECKING:
     from engine.core.commands import AnyCommand
+    from engine.core.state import State
 
 
 def register(app: typer.Typer) -> None:
@@ -19,11 +20,23 @@ def register(app: typer.Typer) -> None:
 
 def _send(command: AnyCommand) -> None:
     desk = say.desk()
-    desk.sprint()  # a command to a repository without a sprint is a mistake, not a wish for later
+    if desk.engine() is None:
+        _check_offline(desk.state(), command)
     ack = desk.tell(command)
     say.out(ack.detail)
     if not ack.ok:
         raise typer.Exit(4)
+
+
+def _check_offline(state: State, command: AnyCommand) -> None:
+    """With no engine to refuse a mistake now, the state is asked: a wrong gate or task is no wish for later."""
+    from engine.core.commands import Answer, Retry, Skip, Steer
+    from engine.core.orders import obey
+    from engine.link.errors import UserError
+
+    outcome = obey(state, command)
+    if isinstance(command, Answer | Retry | Skip | Steer) and not outcome.ok:
+        raise UserError(outcome.detail)
 
 
 def _who() -> str:
@@ -49,21 +62,7 @@ def answer(
     """
     from engine.core.commands import Answer
 
-    desk = say.desk()
-    if desk.engine() is None:
-        _check_offline(gate, choice, text)
     _send(Answer(gate=gate, choice=choice, text=text, by=_who()))
-
-
-def _check_offline(gate: str, choice: str, text: str) -> None:
-    """With no engine to refuse a bad answer now, look at the state ourselves."""
-    from engine.core.commands import Answer
-    from engine.core.orders import obey
-    from engine.link.errors import UserError
-
-    outcome = obey(say.desk().state(), Answer(gate=gate, choice=choice, text=text))
-    if not outcome.ok:
-        raise UserError(outcome.detail)
 
 
 def pause() -> None:
