@@ -41,7 +41,17 @@ from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
 from engine.project import Project, fingerprint, load_state, topic_of
 from engine.runner import Ack, Boundary, Observer, Runner, RunOptions
-from engine.settings import Unready, agents_of, check_specs, held_out, integrity, open_workspace, setup_steps, what_runs
+from engine.settings import (
+    Unready,
+    agents_of,
+    check_specs,
+    held_out,
+    integrity,
+    leave_aside,
+    open_workspace,
+    setup_steps,
+    what_runs,
+)
 from engine.viewing import Views
 
 
@@ -148,6 +158,7 @@ class Session:
         agents = agents_of(project, config, self._clock.now, options.speed)
         agents.must_be_here(to_policy(config).ladder.rungs)
         self._must_be_checkable(plan, specs)
+        await asyncio.to_thread(leave_aside, project, self._clock.now())
         journal = self._stack.enter_context(
             Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
         )

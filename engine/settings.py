@@ -12,6 +12,7 @@ import msgspec
 
 from engine.config import Config, argv, commands_of
 from engine.core.model import Rung, Struct
+from engine.paths import make_state
 from engine.perform.agents import scripted
 from engine.perform.agents.login import login_mounts
 from engine.perform.agents.registry import adapter, adapter_kind
@@ -24,7 +25,9 @@ from engine.perform.contract import Adapter, Mount
 from engine.perform.environment import NETWORK, scrubbed
 from engine.perform.setup import Step
 from engine.perform.workspace.facts import Identity
+from engine.perform.workspace.repository import find
 from engine.perform.workspace.scope import Limits
+from engine.perform.workspace.start import foreign
 from engine.perform.workspace.workspace import Workspace
 from engine.project import Project
 
@@ -150,6 +153,20 @@ def open_workspace(project: Project, sprint: str, config: Config) -> Workspace:
     more = (Mount(source=path, dest=path) for path in named if path.exists())
     workspace.mounts = (*(one for one in workspace.mounts if _carried(one, project.root, config)), *more)
     return workspace
+
+
+def leave_aside(project: Project, now: float) -> None:
+    """State is found by path. What another repository in this place left (backups of its journal, records of its
+    sprints, commands to it) is kept, but out of the way of a repository that has no journal yet."""
+    root = project.state.root
+    if project.repo.db.exists() or not foreign(root, find(project.root, Identity(), project.home)):
+        return
+    aside = root / "earlier" / f"{int(now)}"
+    aside.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for name in ("backups", "sprints", "inbox"):
+        if (root / name).exists():
+            (root / name).rename(aside / name)
+    make_state(project.state)
 
 
 def _carried(mount: Mount, root: Path, config: Config) -> bool:

@@ -82,7 +82,7 @@ class Views:
         path = self._sprint.plan_path
         for task in state.tasks.values():
             mark = _MARKS[task.status]
-            if self._marked.get(task.id, "open" if not self._marked else "") != mark:
+            if self._marked.get(task.id) != mark:
                 mark_task(path, task.id, mark)
                 self._marked[task.id] = mark
         done, total = state.progress()

@@ -124,6 +124,7 @@ def list_agents(start: Path, env: Mapping[str, str], home: Path) -> list[AgentIn
         config = open_desk(start, env, home).project.config()
         agents = {name: msgspec.convert(msgspec.to_builtins(one), AgentConfig) for name, one in config.agents.items()}
         rungs = to_policy(config).ladder.rungs
+        agents = {**{rung.agent: AgentConfig() for rung in rungs}, **agents}
     except Exception as error:
         if as_user_error(error) is None:
             raise

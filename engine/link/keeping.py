@@ -27,6 +27,7 @@ from engine.perform.workspace.facts import Baseline, Checkpoint, LandReport, Rol
 from engine.perform.workspace.workspace import Workspace
 from engine.project import load_state
 from engine.settings import check_specs, integrity, open_workspace
+from engine.viewing import Views
 
 
 def workspace_of(desk: Desk, hint: str) -> Workspace:
@@ -53,7 +54,8 @@ def land_sprint(desk: Desk, hint: str, *, branch: bool, patch: Path | None, appl
         report = workspace.land_patch(patch.absolute())
         return report.ok, _landing(report)
     if branch:
-        return True, [f"the commits are on {workspace.branch}", f"  git merge {workspace.branch}"]
+        name = workspace.branch.removeprefix("refs/heads/")
+        return True, [f"the commits are on {name}", f"  git merge {name}"]
     if not apply:
         report = workspace.land(apply=False)
         return report.ok, _landing(report)
@@ -149,8 +151,11 @@ def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback]) ->
             commit=moved.commit, tree=moved.tree, backup=moved.backup, reason=moved.reason, reopened=gone
         )
         journal.append(desk.sprint(hint).id, [event])
+        # At once: a box that still says done would be read as the user's word at the next start.
+        Views(desk.project, desk.sprint(hint)).flush(load_state(journal, desk.sprint(hint).id))
     again = f"; open again: {', '.join(gone)}" if gone else ""
-    return f"{workspace.branch} is at {moved.commit[:10]} ({moved.reason}); before: {moved.backup}{again}"
+    name = workspace.branch.removeprefix("refs/heads/")
+    return f"{name} is at {moved.commit[:10]} ({moved.reason}); before: {moved.backup}{again}"
 
 
 def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:

@@ -80,6 +80,7 @@ class Dependencies:
         said = []
         if fresh:
             marker.unlink(missing_ok=True)
+            await asyncio.to_thread(workspace.store.grave.discard, workspace.lane_path(LANE))
             await asyncio.to_thread(workspace.prepare, LANE)
         for step in self._steps:
             if fresh or step.each_session:
@@ -121,7 +122,8 @@ def fingerprint(steps: tuple[Step, ...], checkout: Path) -> str:
     """Names what the dependencies were made of."""
     digest = hashlib.sha256()
     for step in steps:
-        digest.update(f"{step.name}\0{step.script}\0".encode())
+        if not step.each_session:
+            digest.update(f"{step.name}\0{step.script}\0".encode())
     for name in MANIFESTS:
         try:
             digest.update(name.encode() + b"\0" + hashlib.sha256((checkout / name).read_bytes()).digest())

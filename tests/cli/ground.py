@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -12,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from tests.cli.forkserver import ForkServer
 
 ROOT = Path(__file__).parents[2]
 
@@ -108,6 +111,11 @@ if grep -rq BAD src; then echo "src/two.txt is BAD"; exit 1; fi
 """
 
 
+@functools.cache
+def _server() -> ForkServer:
+    return ForkServer()
+
+
 @dataclass
 class Ground:
     """One repository and a private HOME."""
@@ -149,21 +157,12 @@ class Ground:
     def argv(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "tui.cli.main", *args]
 
-    def run(self, *args: str, cwd: Path | None = None, said: str | None = None) -> Told:
-        done = subprocess.run(
-            self.argv(*args),
-            cwd=cwd or self.folder,
-            env=self.environment(),
-            capture_output=True,
-            text=True,
-            input=said,
-            stdin=subprocess.DEVNULL if said is None else None,
-            timeout=90,
-            check=False,
-        )
-        assert "Traceback" not in done.stdout + done.stderr, done.stderr
-        assert "bug in devteam" not in done.stderr, done.stderr
-        return Told(done.returncode, done.stdout, done.stderr)
+    def run(self, *args: str) -> Told:
+        """`devteam ARGS` in this repository, to its end."""
+        code, out, err = _server().run(list(args), self.folder, self.environment(), 90.0)
+        assert "Traceback" not in out + err, err
+        assert "bug in devteam" not in err, err
+        return Told(code, out, err)
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -179,17 +178,16 @@ class Ground:
     def status(self) -> dict[str, Any]:
         return json.loads(self.run("status", "--json").out)
 
-    def until(self, holds: Callable[[], object], seconds: float = 30.0) -> None:
+    def until(self, holds: Callable[[], object], seconds: float = 30.0, every: float = 0.05) -> None:
         deadline = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < deadline, "it never came to that"
-            time.sleep(0.1)
+            time.sleep(every)
 
     def begun(self) -> bool:
         """An engine has got as far as a task."""
-        return (
-            "running" in (self.status()["tasks"].values()) if (self.folder / ".devteam/devteam.db").exists() else False
-        )
+        path = self.folder / ".devteam/progress.txt"
+        return path.is_file() and "[~]" in path.read_text(encoding="utf-8")
 
     def fingerprint(self) -> str:
         """Every byte of the user's checkout but .devteam/, their index, HEAD and their own refs."""
@@ -213,6 +211,10 @@ class Told:
     code: int
     out: str
     err: str
+
+    def events(self) -> list[dict[str, Any]]:
+        """stdout as events, without their envelopes."""
+        return [line["event"] for line in self.lines()]
 
     def lines(self) -> list[dict[str, Any]]:
         """stdout as JSON lines: anything else on it is an error."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from tui.cli import keep, look, start, tell
@@ -15,6 +17,18 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def top(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+) -> None:
+    if version:
+        from engine import VERSION
+
+        typer.echo(f"devteam {VERSION}")
+        raise typer.Exit
+
 
 for module in (start, look, tell, keep):
     module.register(app)

@@ -10,13 +10,9 @@ import typer
 from tui.cli import say
 from tui.cli.look import SprintOption
 
-checkpoint = typer.Typer(
-    help="Save and restore the sprint's state: git, journal, features, progress.", rich_markup_mode=None
-)
+checkpoint = typer.Typer(help="Save and restore the sprint's state.", rich_markup_mode=None)
 baseline = typer.Typer(help="Named points on the sprint branch.", rich_markup_mode=None)
-rollback = typer.Typer(
-    help="Bring the sprint branch back to a good commit; a backup is always kept.", rich_markup_mode=None
-)
+rollback = typer.Typer(help="Bring the sprint branch back to a good commit.", rich_markup_mode=None)
 
 
 def register(app: typer.Typer) -> None:
@@ -32,7 +28,10 @@ def land(
     patch: Annotated[Path | None, typer.Option("--patch", help="Write the whole change as a patch instead.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say whether it would land.")] = False,
 ) -> None:
-    """Bring the sprint's commits onto your branch: fast-forward, only if your files are as they were."""
+    """Bring the sprint's commits onto your branch.
+
+    A fast-forward, and only if your files are as they were when the sprint started; else it says what differs.
+    """
     from engine.link.keeping import land_sprint
 
     ok, lines = land_sprint(say.desk(), sprint, branch=branch, patch=patch, apply=not dry_run)
@@ -43,7 +42,9 @@ def land(
 
 
 @checkpoint.command("save")
-def checkpoint_save(description: Annotated[str, typer.Argument()] = "by hand", sprint: SprintOption = "") -> None:
+def checkpoint_save(
+    description: Annotated[str, typer.Argument(help="Why it is saved.")] = "by hand", sprint: SprintOption = ""
+) -> None:
     """Save a checkpoint now."""
     from engine.link.keeping import save_checkpoint
 
@@ -60,7 +61,9 @@ def checkpoint_list(sprint: SprintOption = "") -> None:
 
 
 @checkpoint.command("restore")
-def checkpoint_restore(checkpoint_id: Annotated[str, typer.Argument()], sprint: SprintOption = "") -> None:
+def checkpoint_restore(
+    checkpoint_id: Annotated[str, typer.Argument(help="Its id (devteam checkpoint list).")], sprint: SprintOption = ""
+) -> None:
     """Bring the sprint branch back to a checkpoint; where it was is kept as a backup."""
     from engine.link.keeping import restore_checkpoint
 
@@ -69,8 +72,8 @@ def checkpoint_restore(checkpoint_id: Annotated[str, typer.Argument()], sprint: 
 
 @baseline.command("create")
 def baseline_create(
-    milestone: Annotated[str, typer.Argument()],
-    description: Annotated[str, typer.Argument()] = "",
+    milestone: Annotated[str, typer.Argument(help="Its name, e.g. before-refactoring.")],
+    description: Annotated[str, typer.Argument(help="A few words for the list.")] = "",
     sprint: SprintOption = "",
 ) -> None:
     """Name the sprint branch's present commit."""
@@ -92,7 +95,9 @@ def baseline_list(sprint: SprintOption = "") -> None:
 
 
 @baseline.command("rollback")
-def baseline_rollback(name: Annotated[str, typer.Argument()], sprint: SprintOption = "") -> None:
+def baseline_rollback(
+    name: Annotated[str, typer.Argument(help="Its name (devteam baseline list).")], sprint: SprintOption = ""
+) -> None:
     """Bring the sprint branch back to a baseline; where it was is kept as a backup."""
     from engine.link.keeping import roll_back_to_baseline
 

@@ -36,47 +36,13 @@ def sprints(json: JsonOption = False) -> None:
 
 
 def status(sprint: SprintOption = "", json: JsonOption = False) -> None:
-    """Show where the sprint stands: tasks, health, spending, open gates."""
-    desk = say.desk()
-    state = desk.state(sprint)
-    holder = desk.engine()
-    if json:
-        done, total = state.progress()
-        say.json_line(
-            {
-                "sprint": state.sprint,
-                "branch": state.branch,
-                "running": state.running and holder is not None,
-                "engine_pid": holder.pid if holder else None,
-                "outcome": state.outcome,
-                "reason": state.outcome_reason,
-                "tasks": {task.id: task.status.value for task in state.tasks.values()},
-                "done": done,
-                "total": total,
-                "iterations": state.iterations,
-                "health": state.health.value,
-                "health_reason": state.health_reason,
-                "spent_usd": round(state.spent_usd, 6),
-                "budget_usd": state.policy.budget.session_usd,
-                "sandbox": state.sandbox,
-                "gates": [
-                    {
-                        "gate": gate.id,
-                        "task": gate.task,
-                        "kind": gate.kind,
-                        "title": gate.title,
-                        "choices": gate.choices,
-                    }
-                    for gate in state.open_gates()
-                ],
-                "seq": state.seq,
-            }
-        )
-        return
-    from tui.cli.words import status_lines
+    """Show where the sprint stands.
 
-    for line in status_lines(state, holder.words() if holder else ""):
-        say.out(line)
+    Tasks, health, spending, open gates and how to answer them.
+    """
+    from tui.cli.standing import show
+
+    show(sprint, json)
 
 
 def log(
@@ -104,7 +70,10 @@ def report(
     task: Annotated[str, typer.Option("--task", help="Only this task: its iterations and how it ended.")] = "",
     json: JsonOption = False,
 ) -> None:
-    """Print the reports: every iteration of a task, or the summary of the sprint."""
+    """Print the reports of the sprint or of one task.
+
+    With --task every iteration of it and how it ended; else how each task ended and the summary.
+    """
     from engine.link.errors import UserError
     from engine.link.reports import sprint_report, task_report
 
@@ -118,7 +87,7 @@ def report(
 
 
 def cost(sprint: SprintOption = "", json: JsonOption = False) -> None:
-    """Show what was spent: by rung, by role, by task, by day."""
+    """Show what was spent, by rung, role, task and day."""
     from tui.cli.words import cost_rows, shown_cost
 
     state = say.desk().state(sprint)
@@ -146,14 +115,20 @@ def evidence(
     sprint: SprintOption = "",
     json: JsonOption = False,
 ) -> None:
-    """Show the evidence behind a task: what was run, on which tree, with which result."""
+    """Show the evidence behind a task.
+
+    What was run, on which tree, in which sandbox, with which result. Records are verified against their hash.
+    """
     from engine.link.answers import Answers
     from engine.link.contract import GetEvidence
+    from engine.link.errors import UserError
     from tui.cli.words import evidence_lines
 
     desk = say.desk()
     folder = desk.sprint(sprint)
     state = desk.state(sprint)
+    if task and task not in state.tasks:
+        raise UserError(f"there is no task {task}", f"tasks: {', '.join(state.tasks)}")
     answers = Answers(desk, folder, lambda: state)
     names = [task] if task else [name for name, found in state.tasks.items() if found.evidence]
     for name in names:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
+_PLAIN_STATUS = (["status"], ["status", "--json"])
+
 
 def main() -> None:
     """Entry point of the console script."""
@@ -14,15 +16,30 @@ def main() -> None:
         sys.stdout.write(f"devteam {VERSION}\n")
         return
     _open_missing_streams()
-    from tui.cli.app import app
-
+    code: object = 0
     try:
-        # Without standalone mode an Exit is not raised but returned, as its code.
-        code = app(sys.argv[1:] or ["--help"], prog_name="devteam", standalone_mode=False)
+        if sys.argv[1:] in _PLAIN_STATUS:
+            _status(sys.argv[2:])
+        else:
+            code = _parsed()
         sys.stdout.flush()
     except BaseException as error:  # noqa: BLE001  boundary: whatever happens, the user gets words
         code = _told(error)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _status(options: list[str]) -> None:
+    """typer brings pydantic to convert the options of the command it runs: more than all the rest of a status."""
+    from tui.cli.standing import show
+
+    show("", "--json" in options)
+
+
+def _parsed() -> object:
+    from tui.cli.app import app
+
+    # Without standalone mode an Exit is not raised but returned, as its code.
+    return app(sys.argv[1:] or ["--help"], prog_name="devteam", standalone_mode=False)
 
 
 def _open_missing_streams() -> None:
@@ -40,11 +57,13 @@ def _told(error: BaseException) -> int:
         return error.code if isinstance(error.code, int) else 1
     if isinstance(error, KeyboardInterrupt | EOFError):
         return 130
-    if isinstance(error, BrokenPipeError):
+    if isinstance(error, OSError):
+        # stdout may be what failed (full disk, a reader that left): what is buffered must not fail again at exit.
         from tui.cli.say import hush
 
         hush()
-        return 0
+        if isinstance(error, BrokenPipeError):
+            return 0
     code = getattr(error, "exit_code", None)
     show = getattr(error, "show", None)
     if isinstance(code, int):

@@ -29,7 +29,10 @@ def init(
         bool, typer.Option("--force", help="Write the configuration anew; the old one is kept aside.")
     ] = False,
 ) -> None:
-    """Set devteam up in this repository: find the checks and agents, write .devteam/config.toml."""
+    """Set devteam up in this repository.
+
+    Finds the checks and the agents on this machine and writes .devteam/config.toml, with every default as a comment.
+    """
     from engine.link.care import init_project
 
     for line in init_project(say.desk(), force=force, today=say.today()):
@@ -61,7 +64,12 @@ def run(
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,
 ) -> None:
-    """Run the sprint until it is done, blocked, out of budget or stopped. Taken up again where it ended."""
+    """Run the sprint; started again, it goes on.
+
+    Until every task is done, blocked, out of budget or stopped. Ctrl-C stops it so that nothing is lost.
+
+    Exit code: 0 done, 1 failed, 2 limit or budget, 3 blocked on a human, 4 untrusted or bad input, 130 interrupted.
+    """
     import asyncio
 
     from engine.core.closing import EXIT_CODES
@@ -106,7 +114,10 @@ def demo(
     seed: Annotated[int, typer.Option("--seed", help="Varies the scripted agent's pace, nothing else.")] = 0,
     no_sandbox: SandboxOption = False,
 ) -> None:
-    """Watch a sample sprint: a scripted agent, real git, pytest and ruff. No key, no network."""
+    """Watch a sample sprint: no key, no network.
+
+    The agent is scripted; git, pytest, ruff and the sandbox are real.
+    """
     import asyncio
     import tempfile
 
@@ -157,7 +168,10 @@ def trust(
     hash_: Annotated[str, typer.Option("--hash", help="Trust exactly this hash, without being asked.")] = "",
     show: Annotated[bool, typer.Option("--show", help="Only show the commands and their hash.")] = False,
 ) -> None:
-    """Confirm the commands this repository would have run as checks. Asked again when they change."""
+    """Confirm the commands this repository has run.
+
+    Checks, agents, workspace.setup, notify_command and your own .devteam/init.sh. Changed, they are asked again.
+    """
     from engine.link.care import trust_commands, trusted_hash
     from engine.link.errors import UserError
 
@@ -180,7 +194,7 @@ def trust(
 
 
 def doctor(json: JsonOption = False) -> None:
-    """Check that everything devteam needs is here, and say what to do where it is not."""
+    """Check that everything devteam needs is here."""
     from engine.link.care import examine
 
     findings = examine(say.here(), os.environ, Path.home())
@@ -197,7 +211,10 @@ def doctor(json: JsonOption = False) -> None:
 
 
 def agents(json: JsonOption = False) -> None:
-    """List the agents on this machine: version, login, and the rungs that use them."""
+    """List the agents on this machine.
+
+    Version, where a login was seen, and the rungs that use them. Nothing is spent for it.
+    """
     from engine.link.care import list_agents
 
     infos = list_agents(say.here(), os.environ, Path.home())

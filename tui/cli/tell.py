@@ -10,6 +10,7 @@ from tui.cli import say
 
 if TYPE_CHECKING:
     from engine.core.commands import AnyCommand
+    from engine.core.state import State
 
 
 def register(app: typer.Typer) -> None:
@@ -18,10 +19,24 @@ def register(app: typer.Typer) -> None:
 
 
 def _send(command: AnyCommand) -> None:
-    ack = say.desk().tell(command)
+    desk = say.desk()
+    if desk.engine() is None:
+        _check_offline(desk.state(), command)
+    ack = desk.tell(command)
     say.out(ack.detail)
     if not ack.ok:
         raise typer.Exit(4)
+
+
+def _check_offline(state: State, command: AnyCommand) -> None:
+    """With no engine to refuse a mistake now, the state is asked: a wrong gate or task is no wish for later."""
+    from engine.core.commands import Answer, Retry, Skip, Steer
+    from engine.core.orders import obey
+    from engine.link.errors import UserError
+
+    outcome = obey(state, command)
+    if isinstance(command, Answer | Retry | Skip | Steer) and not outcome.ok:
+        raise UserError(outcome.detail)
 
 
 def _who() -> str:
@@ -41,24 +56,13 @@ def answer(
     ],
     text: Annotated[str, typer.Argument(help="Your words, for ask, comment and retry.")] = "",
 ) -> None:
-    """Answer a gate from any shell: devteam answer G17 comment "use argon2"."""
+    """Answer a gate, from any shell.
+
+    For example: devteam answer G17 comment "use argon2"
+    """
     from engine.core.commands import Answer
 
-    desk = say.desk()
-    if desk.engine() is None:
-        _check_offline(gate, choice, text)
     _send(Answer(gate=gate, choice=choice, text=text, by=_who()))
-
-
-def _check_offline(gate: str, choice: str, text: str) -> None:
-    """With no engine to refuse a bad answer now, look at the state ourselves."""
-    from engine.core.commands import Answer
-    from engine.core.orders import obey
-    from engine.link.errors import UserError
-
-    outcome = obey(say.desk().state(), Answer(gate=gate, choice=choice, text=text))
-    if not outcome.ok:
-        raise UserError(outcome.detail)
 
 
 def pause() -> None:
@@ -78,7 +82,10 @@ def resume() -> None:
 def stop(
     now: Annotated[bool, typer.Option("--now", help="End running agents too; their attempt is repeated.")] = False,
 ) -> None:
-    """End the run after the running steps; devteam run goes on from there."""
+    """End the run after its running steps.
+
+    devteam run goes on from there.
+    """
     from engine.core.commands import Stop
 
     _send(Stop(now=now, by=_who()))
@@ -102,7 +109,10 @@ def retry(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="What to do differently.")] = "",
 ) -> None:
-    """Open an ended, incomplete task again, from the bottom of the ladder."""
+    """Open an ended, incomplete task again.
+
+    It starts anew from the bottom of the ladder; what was tried is not forgotten.
+    """
     from engine.core.commands import Retry
 
     _send(Retry(task=task, text=text, by=_who()))
@@ -112,7 +122,10 @@ def steer(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="A note for its next attempt.")],
 ) -> None:
-    """Give a running task a note; its next attempt reads it word for word."""
+    """Give a task a note for its next attempt.
+
+    The agent reads it word for word.
+    """
     from engine.core.commands import Steer
 
     _send(Steer(task=task, text=text, by=_who()))

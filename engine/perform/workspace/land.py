@@ -73,7 +73,7 @@ def _land(store: Store, started: Started, apply: bool) -> LandReport:
         under = None  # the sprint went on after a landing that was broken off
     index, now_staged = _new_index(store, anchor, target, included)
     differs = _differs(store, anchor, under, target, changes, now_staged)
-    offers = (f"git merge devteam/{sprint}", f"devteam land {sprint} --patch {sprint}.patch")
+    offers = (f"git merge devteam/{sprint}", f"devteam land --sprint {sprint} --patch {sprint}.patch")
     facts = tuple(change.as_fact() for change in changes)
     if differs:
         detail = "not landed: " + differs[0] + (f" (and {len(differs) - 1} more)" if len(differs) > 1 else "")

@@ -11,7 +11,8 @@ import msgspec
 from engine.perform.workspace import scan, trees
 from engine.perform.workspace.facts import Refused, Scan, Started
 from engine.perform.workspace.ignore import LITTER, write_atomic
-from engine.perform.workspace.names import shown
+from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.secrets import named_like_a_secret
 from engine.perform.workspace.store import Store
 
@@ -30,8 +31,6 @@ def ref_of(sprint: str, *parts: str) -> str:
 def start(store: Store, sprint: str, at: float) -> Started:
     """Take the base snapshot and make the sprint branch. Called again, it only mends what is missing."""
     started = record(store, sprint)
-    if started is not None and _of_another_repository(store, started):
-        started = None
     if started is None:
         if store.repo.resolve(branch_of(sprint)):
             raise Refused(
@@ -43,10 +42,12 @@ def start(store: Store, sprint: str, at: float) -> Started:
     return started
 
 
-def _of_another_repository(store: Store, started: Started) -> bool:
-    """The record is by path: a repository deleted and made anew in the same place knows nothing of it."""
-    names = (branch_of(started.sprint), ref_of(started.sprint, "base"), ref_of(started.sprint, "tip"))
-    return not store.repo.refs(*names) and not store.repo.resolve(started.base)
+def foreign(state: Path, repo: Repository) -> bool:
+    """Whether a state directory's sprints are all unknown to the repository: another one, or an older clone of this,
+    lay in the same place. Every sprint that started here has left its refs."""
+    sprints = [path.parent.name for path in (state / "sprints").glob("*/start.json")]
+    names = [name for sprint in sprints for name in (branch_of(sprint), ref_of(sprint, "base"), ref_of(sprint, "tip"))]
+    return bool(names) and not repo.refs(*names)
 
 
 def record(store: Store, sprint: str) -> Started | None:

@@ -1,0 +1,107 @@
+"""Starts `devteam` processes without paying for the imports each time: a server that has them forks one a request.
+
+Each is a real process with its own environment, folder and streams. What is about imports, signals or terminals is
+tested with processes started the ordinary way.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+class ForkServer:
+    """The client's side. One request at a time."""
+
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "tests.cli.forkserver"],
+            cwd=ROOT,
+            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "HOME": "/nonexistent"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+
+    def run(self, words: list[str], cwd: Path, env: dict[str, str], seconds: float) -> tuple[int, str, str]:
+        with tempfile.TemporaryDirectory() as folder:
+            out, err = Path(folder) / "out", Path(folder) / "err"
+            asked = {
+                "argv": words, "cwd": str(cwd), "env": env, "out": str(out), "err": str(err), "seconds": seconds
+            }  # fmt: skip
+            assert self._process.stdin and self._process.stdout
+            self._process.stdin.write(json.dumps(asked).encode() + b"\n")
+            self._process.stdin.flush()
+            code = int(self._process.stdout.readline())
+            return code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
+
+
+def _serve() -> None:
+    """The server's side: warm imports, then a child a line."""
+    import pydantic  # noqa: F401
+
+    import engine.link.care
+    import engine.link.keeping
+    import engine.link.running  # noqa: F401
+    import tui.cli.app  # noqa: F401
+
+    for line in sys.stdin.buffer:
+        asked = json.loads(line)
+        child = os.fork()
+        if child == 0:
+            _become(asked)
+        sys.stdout.write(f"{_ended(child, asked['seconds'])}\n")
+        sys.stdout.flush()
+
+
+def _ended(child: int, seconds: float) -> int:
+    deadline = time.monotonic() + seconds
+    while True:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        if time.monotonic() > deadline:
+            os.kill(child, 9)
+        time.sleep(0.005)
+
+
+def _become(asked: dict[str, Any]) -> None:
+    code = 99
+    try:
+        os.chdir(asked["cwd"])
+        os.environ.clear()
+        os.environ.update(asked["env"])
+        time.tzset()
+        for name, fd, flags in (
+            (os.devnull, 0, os.O_RDONLY),
+            (asked["out"], 1, os.O_WRONLY | os.O_CREAT),
+            (asked["err"], 2, os.O_WRONLY | os.O_CREAT),
+        ):
+            opened = os.open(name, flags, 0o600)
+            os.dup2(opened, fd)
+            os.close(opened)
+        sys.stdin, sys.stdout, sys.stderr = (
+            os.fdopen(fd, mode, encoding="utf-8", closefd=False) for fd, mode in ((0, "r"), (1, "w"), (2, "w"))
+        )
+        sys.argv = ["devteam", *asked["argv"]]
+        from tui.cli.main import main
+
+        main()
+        code = 0
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()

@@ -1,0 +1,56 @@
+"""land, checkpoint, baseline, rollback: by hand, journaled, and never on the user's own files unasked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.ground import make, trusted
+
+PLAN_FILE = ".devteam/sprints/001-count-things/plan.md"
+
+
+def test_a_sprint_is_taken_back_and_landed(tmp_path: Path, home: Path) -> None:
+    ground = trusted(make(tmp_path / "repo", home))
+    assert ground.run("run", "--unattended").code == 0
+    before = ground.fingerprint()
+
+    assert "before I go" in ground.run("checkpoint", "save", "before I go").out
+    assert "before I go" in ground.run("checkpoint", "list").out
+    assert ground.run("baseline", "create", "mine", "my words").code == 0
+    assert "my words" in ground.run("baseline", "list").out
+    for words in (["checkpoint", "restore", "x"], ["baseline", "rollback", "x"], ["rollback", "undo"]):
+        told = ground.run(*words)
+        assert (told.code, told.out) == (1, ""), words
+        assert "devteam" in told.err
+
+    good = ground.run("rollback", "check")
+    assert (good.code, "every check passes" in good.out) == (0, True)
+    back = ground.run("baseline", "rollback", "feature_complete-1.1")
+    assert (back.code, "open again: 1.2" in back.out) == (0, True)
+    assert "- [x] 1.1" in ground.read(PLAN_FILE)
+    assert "- [ ] 1.2" in ground.read(PLAN_FILE), "a box that says done would be believed at the next start"
+    assert ground.status()["tasks"] == {"1.1": "complete", "1.2": "pending"}
+    assert ground.fingerprint() == before
+
+    again = ground.run("run", "--unattended", "--json")
+    assert again.code == 0, again.out[-800:]
+    assert "plan_changed" not in [event["type"] for event in again.events()]
+    assert len(ground.git("log", "--format=%s", "main..devteam/001-count-things").splitlines()) == 2
+
+    ground.write("src/zero.txt", "changed\n")
+    refused = ground.run("land")
+    assert refused.code == 1
+    assert "modified since: src/zero.txt" in refused.out
+    assert "git merge devteam/001-count-things" in refused.out
+    assert ground.run("land", "--patch", str(tmp_path / "x.patch")).code == 0
+    assert "+one" in (tmp_path / "x.patch").read_text()
+    ground.git("checkout", "-q", "src/zero.txt")
+    landed = ground.run("land")
+    assert (landed.code, landed.out.startswith("landed ")) == (0, True)
+    assert ground.git("rev-parse", "main") == ground.git("rev-parse", "devteam/001-count-things")
+    assert ground.read("src/one.txt") == "one\n"
+    assert ground.git("status", "--porcelain", "--", "src") == ""
+    assert "nothing to land" in ground.run("land").out
+
+    for words in (["retry", "1.2"], ["skip", "9"], ["steer", "9", "x"]):
+        assert ground.run(*words).code == 4, words

@@ -1,0 +1,127 @@
+"""Commands that look: what they say, as words and as JSON, and that they survive a reader that leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+
+import pytest
+
+from tests.cli.ground import Ground, Told
+
+COMMANDS = (
+    "init", "plan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause", "resume", "stop",
+    "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer", "auto",
+)  # fmt: skip
+GROUPS = {
+    "checkpoint": ("save", "list", "restore"),
+    "baseline": ("create", "list", "rollback"),
+    "rollback": ("check", "auto", "smart", "undo"),
+}
+
+
+def test_status_says_where_it_stands(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    state = ground.status()
+    assert (state["outcome"], state["done"], state["total"], state["running"]) == ("done", 2, 2, False)
+    assert state["tasks"] == {"1.1": "complete", "1.2": "complete"}
+    words = ground.run("status").out
+    assert "✔ 1.1   Write one" in words
+    assert "engine    not running: done" in words
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        pytest.param(["sprints"], {"id": "001-count-things", "status": "done", "done": 2, "total": 2}, id="sprints"),
+        pytest.param(["cost"], {"sprint": "001-count-things", "calls": 5, "spent_usd": 0.09}, id="cost"),
+        pytest.param(["log", "--from", "1"], {"seq": 2, "stream": "001-count-things"}, id="log"),
+        pytest.param(["evidence", "1.1"], {"task": "1.1", "purpose": "task", "sandbox": "bwrap"}, id="evidence"),
+        pytest.param(["doctor"], {"mark": "ok", "what": "python"}, id="doctor"),
+        pytest.param(["agents"], {"name": "scripted"}, id="agents"),
+    ],
+)
+def test_json_is_objects_only(
+    finished: tuple[Ground, Told, str], words: list[str], expected: dict[str, object]
+) -> None:
+    ground, _, _ = finished
+    told = ground.run(*words, "--json")
+    assert told.code == 0, told.err
+    rows = told.lines()
+    if "sandbox" in expected and rows[0]["sandbox"] != "bwrap":
+        expected = {**expected, "sandbox": rows[0]["sandbox"]}
+    assert any(expected.items() <= row.items() for row in rows), rows[0]
+
+
+def test_costs_are_numbers(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    rows = ground.run("cost", "--json").lines()[0]["rows"]
+    by_rung = {row["name"]: (row["calls"], row["usd"]) for row in rows if row["by"] == "rung"}
+    assert by_rung == {"small": (2, 0.06), "big": (3, 0.03)}
+
+
+def test_following_a_log_ends_when_its_reader_leaves(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    for words in (["log", "--follow"], ["log", "--json"], ["report"]):
+        reader, writer = os.pipe()
+        process = subprocess.Popen(
+            ground.argv(*words), cwd=ground.folder, env=ground.environment(), stdout=writer, stderr=subprocess.PIPE
+        )
+        os.close(writer)
+        os.close(reader)
+        _, err = process.communicate(timeout=20)
+        assert (process.returncode, err) == (0, b""), words
+
+
+def test_words_for_closed_and_full_outputs(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    line = " ".join(ground.argv("status"))
+    env = ground.environment()
+    closed = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=ground.folder, env=env, capture_output=True, text=True)
+    assert (closed.returncode, closed.stderr) == (0, "")
+    full = subprocess.run(
+        ["sh", "-c", f"{line} >/dev/full"], cwd=ground.folder, env=env, capture_output=True, text=True
+    )
+    assert full.returncode == 1
+    assert "No space left" in full.stderr
+    assert "Traceback" not in full.stderr
+
+
+def test_reports_of_a_task_that_is_not_there(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    for words in (["report", "--task", "9"], ["evidence", "9"]):
+        told = ground.run(*words)
+        assert (told.code, told.out) == (4, "")
+        assert "tasks: 1.1, 1.2" in told.err
+
+
+def test_the_help_names_every_command_and_explains_every_parameter(finished: tuple[Ground, Told, str]) -> None:
+    """Read from the parser itself: a subprocess for each would cost more than it shows."""
+    from typer.main import get_command
+
+    from tui.cli.app import app
+
+    group = get_command(app)
+    assert set(group.commands) == {*COMMANDS, *GROUPS}  # type: ignore[attr-defined]
+    leaves = [(name, group.commands[name]) for name in COMMANDS]  # type: ignore[attr-defined]
+    for name, subs in GROUPS.items():
+        inner = group.commands[name].commands  # type: ignore[attr-defined]
+        assert set(inner) == set(subs)
+        leaves += [(f"{name} {sub}", inner[sub]) for sub in subs]
+    for name, command in leaves:
+        assert command.help, name
+        bare = [param.name for param in command.params if not getattr(param, "help", None) and param.name != "help"]
+        assert not bare, f"{name}: no help for {bare}"
+    ground, _, _ = finished
+    shown = ground.run().out
+    assert "Usage: devteam" in shown
+    assert "..." not in shown.split("Commands:")[1], "a summary is cut short at 80 columns"
+
+
+def test_status_of_another_sprint_by_number(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    assert json.loads(ground.run("status", "--json", "--sprint", "1").out)["sprint"] == "001-count-things"
+    told = ground.run("status", "--sprint", "7")
+    assert told.code == 4
+    assert "001-count-things" in told.err
