@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from engine.perform.contract import Mount
@@ -107,16 +108,25 @@ def _under(path: Path, folders: Sequence[Path]) -> bool:
     return any(path.is_relative_to(folder) for folder in folders)
 
 
-def _trail(program: Path, path: str) -> Iterator[Path]:
+def _trail(program: Path, path: str) -> tuple[Path, ...]:
     """Each link on the way to the real file, the interpreter of a script, the base of a virtual environment."""
+    try:
+        found = program.lstat()
+    except OSError:
+        return (program,)
+    return _walked(program, path, found.st_mtime_ns, found.st_ino)
+
+
+@lru_cache(maxsize=4096)
+def _walked(program: Path, path: str, _changed: int, _inode: int) -> tuple[Path, ...]:
+    """The trail, walked once as long as its first step is the same file: every process started asks for it."""
     waiting = [program]
-    seen: set[Path] = set()
+    seen: dict[Path, None] = {}
     while waiting and len(seen) < _MAX_HOPS:
         place = Path(os.path.normpath(waiting.pop()))
         if place in seen:
             continue
-        seen.add(place)
-        yield place
+        seen[place] = None
         real = Path(os.path.realpath(place))
         if place.is_symlink():
             waiting.append(place.parent / place.readlink())
@@ -127,6 +137,7 @@ def _trail(program: Path, path: str) -> Iterator[Path]:
         base = _base_of(place.parent.parent)
         if base:
             waiting.extend(base / name for name in ("python3", "python") if (base / name).exists())
+    return tuple(seen)
 
 
 def _interpreters(script: Path, path: str) -> Iterator[Path]:

@@ -11,7 +11,7 @@ import msgspec
 from engine.perform.workspace import scan, trees
 from engine.perform.workspace.facts import Refused, Scan, Started
 from engine.perform.workspace.ignore import LITTER, write_atomic
-from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.names import shown
 from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.secrets import named_like_a_secret
 from engine.perform.workspace.store import Store
