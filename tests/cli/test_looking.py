@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-from tests.cli.ground import Ground, Told
+from tests.cli.ground import ROOT, Ground, Told
 
 COMMANDS = (
     "init", "plan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause", "resume", "stop",
@@ -113,6 +113,8 @@ def test_the_help_names_every_command_and_explains_every_parameter(finished: tup
         assert command.help, name
         bare = [param.name for param in command.params if not getattr(param, "help", None) and param.name != "help"]
         assert not bare, f"{name}: no help for {bare}"
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    assert [name for name in (*COMMANDS, *GROUPS) if f"`devteam {name}" not in page] == []
     ground, _, _ = finished
     shown = ground.run().out
     assert "Usage: devteam" in shown
