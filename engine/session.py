@@ -21,7 +21,7 @@ from engine.core.model import Plan, Struct, TaskSpec
 from engine.core.policy import Policy
 from engine.core.state import State, Status
 from engine.inbox import BadCommand, Inbox
-from engine.journal import EngineLock, Journal
+from engine.journal import EngineLock, Journal, JournalError
 from engine.notify import Notifier
 from engine.paths import make_state
 from engine.perform.calls import Calls
@@ -128,7 +128,12 @@ class Session:
         """The sprint, to the end of this run. Commands from other processes and edits of the plan come in meanwhile."""
         helpers = [asyncio.create_task(self._hear_inbox()), asyncio.create_task(self._watch_files())]
         try:
-            return await self.runner.run(self._run_options)
+            state = await self.runner.run(self._run_options)
+            with contextlib.suppress(
+                JournalError
+            ):  # A backup that cannot be made must not turn a good end into a bad one.
+                self._journal.backup()
+            return state
         finally:
             for helper in helpers:
                 helper.cancel()
@@ -162,6 +167,7 @@ class Session:
         journal = self._stack.enter_context(
             Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
         )
+        self._journal = journal
         state = load_state(journal, self.sprint.id)
         self.opened_at = state.seq
         if state.running:
