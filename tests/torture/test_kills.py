@@ -39,9 +39,10 @@ class Life:
         self.seen = self.state / "seen"
         if self.kind == "demo":
             demo.prepare(self.folder, "2026-11-16")
-            # Each death in a call is charged as reserved: a hundred deaths must not end in an empty purse.
+            # Each death in a call costs its reservation and a permit: neither may end a hundred deaths early.
             config = self.folder / ".devteam" / "config.toml"
-            config.write_text(config.read_text() + "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n")
+            more = "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n\n[limits]\ncalls_per_hour = 0\n"
+            config.write_text(config.read_text() + more)
         else:
             small.make(self.folder)
 
