@@ -41,7 +41,7 @@ class Life:
             demo.prepare(self.folder, "2026-11-16")
             # Each death in a call costs its reservation and a permit: neither may end a hundred deaths early.
             config = self.folder / ".devteam" / "config.toml"
-            more = "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n\n[limits]\ncalls_per_hour = 0\n"
+            more = "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n\n[limits]\ncalls_per_hour = 100000\n"
             config.write_text(config.read_text() + more)
         else:
             small.make(self.folder)
