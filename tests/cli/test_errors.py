@@ -78,6 +78,9 @@ def test_plans_with_mistakes(tmp_path: Path) -> None:
     assert not (ground.folder / ".devteam" / "sprints").exists() or ground.run("sprints", "--json").out == ""
 
 
+ABSENT = CONFIG.replace('"scripted"', '"mine"') + '[agents.mine]\nadapter = "command"\nargv = ["no-such-program"]\n'
+
+
 @pytest.fixture(scope="module")
 def ready(tmp_path_factory: pytest.TempPathFactory) -> Ground:
     root = tmp_path_factory.mktemp("errors")
@@ -91,6 +94,7 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Ground:
         pytest.param("config.toml", "x = [", "config.toml:1", id="not TOML"),
         pytest.param("config.toml", CONFIG + "[budget]\nsession_usd = nan\n", "session_usd", id="a limit that is none"),
         pytest.param("config.toml", CONFIG.replace('"scripted"', '"nobody"'), "nobody", id="an unknown agent"),
+        pytest.param("config.toml", ABSENT, "no-such-program is not on PATH", id="an agent that is not installed"),
         pytest.param("config.toml", CONFIG.split("[checks]")[0], "no check is configured", id="no check"),
         pytest.param("config.toml", CONFIG.replace("scenario =", "#"), "has no scenario", id="no scenario"),
         pytest.param("scenario.toml", '[[call]]\nfault = "boom"\n', "unknown fault 'boom'", id="unknown fault"),

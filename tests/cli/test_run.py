@@ -11,6 +11,7 @@ import pytest
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, Told, make, trusted
 
 SPRINT = ".devteam/sprints/001-count-things"
+BAD = '[[call.edit]]\npath = "src/two.txt"\ncontent = "BAD"'
 SLOW = SCENARIO.replace('text = "One is written."', 'output = ["a", "b", "c"]\ndelay = 20.0\ntext = "One."')
 
 
@@ -62,7 +63,7 @@ def test_the_human_is_notified_of_the_end(finished: tuple[Ground, Told, str]) ->
     ("config", "scenario", "code", "outcome"),
     [
         pytest.param("[budget]\nsession_usd = 0.22\n", "", 2, "limit", id="out of budget"),
-        pytest.param("[task_loop]\nmax_iterations = 1\n", 'text = "Nothing."', 1, "failed", id="a task halts"),
+        pytest.param("[task_loop]\nmax_iterations = 1\n", BAD, 1, "failed", id="a task halts"),
         pytest.param("", 'fault = "auth"', 3, "blocked", id="agent without a login"),
     ],
 )

@@ -67,6 +67,7 @@ def test_gates_on_a_terminal(tmp_path: Path, home: Path) -> None:
     terminal.type("y\n")
     terminal.until("G2 [yes/auto/ask/comment]")
     assert ground.run("answer", "G2", "auto").code == 0
+    terminal.until("(answered elsewhere)")
     terminal.until("successfully completed")
     assert terminal.close() == 0, "an answer from elsewhere ends the question here"
 
