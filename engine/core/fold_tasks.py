@@ -237,7 +237,8 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
 
 def _scope_judged(task: TaskState, event: ev.ScopeJudged) -> TaskState:
     if event.in_scope:
-        return replace(task, step=Step.CHECKS, tries=0)
+        # An answer that comes with the last try is an answer.
+        return replace(task, step=Step.CHECKS, tries=0, scope_verdict=Verdict.PASS, error="")
     said = f"out of scope by the scope judge: {event.reason}"
     return replace(task, step=Step.DECIDE, tries=0, scope_verdict=Verdict.FAIL, error=said)
 
@@ -303,7 +304,10 @@ def _decided(state: State, task: TaskState, event: ev.Decided) -> State:
     climbs = event.rung != task.rung or event.decision is Decision.COUNCIL
     failures = task.failures.get(role, 0) + 1 if failed and not climbs else 0
     better = record.total > 0 and record.passing >= max(0, task.good_passing)
-    changed = failed and task.review is not None
+    # Only the review may be overridden at a gate: what failed before it is no matter of opinion.
+    measured = not task.error and task.scope_verdict is Verdict.PASS
+    measured = measured and of_checks(task.checks, task.findings, asked=state.attended)[0] is Verdict.PASS
+    changed = failed and measured and task.review is not None
     recoveries = dict(task.recoveries)
     if event.recovery in ("fresh", "last_good", "back_two"):
         recoveries[task.health.value] = recoveries.get(task.health.value, 0) + 1

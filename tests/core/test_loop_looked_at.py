@@ -81,3 +81,14 @@ def test_a_scope_judge_that_says_nothing_fails_the_iteration() -> None:
     assert world.decisions("1.1") == ["ITERATE", "COMPLETE"]
     assert world.calls(Role.SCOPE_JUDGE).count("haiku") == 4
     assert world.state.tasks["1.1"].scope_verdict is Verdict.PASS
+
+
+def test_a_scope_judge_that_answers_with_its_last_try_is_heard() -> None:
+    def silent(effect: ef.CallAgent) -> list[ev.AnyEvent]:
+        return [outcome(effect, ok())]
+
+    world = World(Story(scope_judge=[silent, silent]))
+    world.begin(plan_of(TASK), Policy(scope_judge=True))
+    task = world.run().tasks["1.1"]
+    assert world.decisions("1.1") == ["COMPLETE"]
+    assert task.scope_verdict is Verdict.PASS
