@@ -257,6 +257,8 @@ class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
     backup: str
     reason: str
     reopened: tuple[str, ...] = ()
+    restored: dict[str, str] = {}
+    """Tasks whose commits came back with the branch, and those commits."""
 
 
 class CheckpointSaved(Event, frozen=True, kw_only=True, tag="checkpoint_saved"):

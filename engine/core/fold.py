@@ -97,7 +97,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             state = replace(
                 state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
             )
-            return fold_tasks.reopen(state, event.reopened)
+            return fold_tasks.restore(fold_tasks.reopen(state, event.reopened), event.restored)
         case ev.CheckpointSaved():
             made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
             return replace(

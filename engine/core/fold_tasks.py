@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -94,6 +94,17 @@ def reopen(state: State, names: Sequence[str]) -> State:
     for name in names:
         if name in state.tasks:
             state = _retried(state, state.tasks[name], ev.RetryRequested(task=name))
+    return state
+
+
+def restore(state: State, commits: Mapping[str, str]) -> State:
+    """Tasks whose recorded commits are on the sprint branch again are complete again."""
+    for name, commit in commits.items():
+        task = state.tasks.get(name)
+        if task is not None and task.status is not Status.RUNNING:
+            words = "its commit is back on the sprint branch"
+            task = replace(task, status=Status.COMPLETE, step=Step.END, commit=commit, decision=Decision.COMPLETE)
+            state = _with(state, replace(task, reason=words, action="", blocker=""))
     return state
 
 

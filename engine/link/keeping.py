@@ -148,14 +148,30 @@ def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback]) ->
             if task.status is Status.COMPLETE and task.commit and not workspace.is_reachable(task.commit)
         )
         event = ev.BranchMoved(
-            commit=moved.commit, tree=moved.tree, backup=moved.backup, reason=moved.reason, reopened=gone
+            commit=moved.commit,
+            tree=moved.tree,
+            backup=moved.backup,
+            reason=moved.reason,
+            reopened=gone,
+            restored=_back_again(desk.sprint(hint).id, journal, state, workspace),
         )
         journal.append(desk.sprint(hint).id, [event])
         # At once: a box that still says done would be read as the user's word at the next start.
         Views(desk.project, desk.sprint(hint)).flush(load_state(journal, desk.sprint(hint).id))
     again = f"; open again: {', '.join(gone)}" if gone else ""
+    again += f"; complete again: {', '.join(event.restored)}" if event.restored else ""
     name = workspace.branch.removeprefix("refs/heads/")
     return f"{name} is at {moved.commit[:10]} ({moved.reason}); before: {moved.backup}{again}"
+
+
+def _back_again(stream: str, journal: Journal, state: State, workspace: Workspace) -> dict[str, str]:
+    """Open tasks whose own recorded commits are on the branch."""
+    recorded = {one.event.task: one.event.commit for one in journal.read(stream) if isinstance(one.event, ev.Committed)}
+    return {
+        name: commit
+        for name, commit in recorded.items()
+        if name in state.tasks and state.tasks[name].status is not Status.COMPLETE and workspace.is_reachable(commit)
+    }
 
 
 def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:

@@ -31,6 +31,10 @@ def test_a_sprint_is_taken_back_and_landed(tmp_path: Path, home: Path) -> None:
     assert "- [ ] 1.2" in ground.read(PLAN_FILE), "a box that says done would be believed at the next start"
     assert ground.status()["tasks"] == {"1.1": "complete", "1.2": "pending"}
     assert ground.fingerprint() == before
+    undone = ground.run("rollback", "undo")
+    assert (undone.code, "complete again: 1.2" in undone.out) == (0, True)
+    assert ground.status()["tasks"] == {"1.1": "complete", "1.2": "complete"}
+    assert ground.run("baseline", "rollback", "feature_complete-1.1").code == 0
 
     again = ground.run("run", "--unattended", "--json")
     assert again.code == 0, again.out[-800:]
