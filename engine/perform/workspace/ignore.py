@@ -5,6 +5,7 @@ what tools leave behind everywhere. Flattened into one exclude file, so that no 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -103,7 +104,8 @@ def _literal(folder: bytes) -> bytes:
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """A file that is there whole or not at all, also after kill -9 and power loss."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    # Lanes are prepared in threads of one process: the name must differ by thread too.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
