@@ -32,7 +32,8 @@ from engine.perform.judging import Judging
 from engine.perform.probe import probe
 from engine.perform.process import ProcessSpawner
 from engine.perform.reaper import end_orphans
-from engine.perform.redact import Redactor, secret_values
+from engine.perform.redact import Redactor
+from engine.perform.redacted import Redacted, redacting
 from engine.perform.setup import Dependencies
 from engine.perform.shell import Shell
 from engine.plans.change import describe_change
@@ -181,7 +182,9 @@ class Session:
         run_id = uuid.uuid4().hex
         spawner = ProcessSpawner(mode, run_id, self._clock.monotonic, home=project.home, scratch=scratch)
         workspace = await asyncio.to_thread(open_workspace, project, self.sprint.id, config)
-        redactor = Redactor(secret_values(project.env))
+        secrets = agents.secrets(config)
+        redactor = Redactor(secrets)
+        publish = redacting(self.bus.publish, redactor)
         hide = (places.root,)
         setting = Setting(
             checkout=workspace.checkout,
@@ -201,7 +204,7 @@ class Session:
             setting=setting,
             spawner=spawner,
             now=self._clock.now,
-            publish=self.bus.publish,
+            publish=publish,
             redact=redactor.text,
         )
         calls = Calls(
@@ -216,8 +219,8 @@ class Session:
             state_dir=places.root,
             user_home=project.home,
             context_file=str(self.sprint.context_path.relative_to(project.root)),
-            redactor=redactor,
-            publish=self.bus.publish,
+            secrets=secrets,
+            publish=publish,
             now=self._clock.now,
         )
         dependencies = Dependencies(
@@ -235,7 +238,7 @@ class Session:
             calls=calls,
             now=self._clock.now,
             keepsakes=lambda: self._keepsakes(journal),
-            publish=self.bus.publish,
+            publish=publish,
         )
         self._views = Views(project, self.sprint)
         self._notifier = Notifier(config.notify_command, spawner, project, self._clock.now)
@@ -244,7 +247,7 @@ class Session:
             journal=journal,
             stream=self.sprint.id,
             state=state,
-            performer=shell,
+            performer=Redacted(shell, redactor),
             clock=self._clock,
             bus=self.bus,
             fingerprint=fingerprint(),

@@ -14,7 +14,7 @@ from engine.config import Config, argv, commands_of
 from engine.core.model import Rung, Struct
 from engine.paths import make_state
 from engine.perform.agents import scripted
-from engine.perform.agents.login import login_mounts
+from engine.perform.agents.login import LOGINS, login_mounts, login_of
 from engine.perform.agents.registry import adapter, adapter_kind
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.calls import Login
@@ -23,6 +23,8 @@ from engine.perform.checks.spec import TEST_GLOBS, CheckSpec, HeldOut, Integrity
 from engine.perform.checks.trust import fingerprint
 from engine.perform.contract import Adapter, Mount
 from engine.perform.environment import NETWORK, scrubbed
+from engine.perform.known_secrets import known_secrets, secret_files
+from engine.perform.redact import SHORTEST
 from engine.perform.setup import Step
 from engine.perform.workspace.facts import Identity
 from engine.perform.workspace.repository import find
@@ -211,7 +213,12 @@ class Agents(Struct, frozen=True, kw_only=True):
                 hint = 'set scenario = "FILE" under [scripted] in .devteam/config.toml'
                 raise Unready("the scripted agent has no scenario", hint)
             return scripted.ScriptedAgent(self.scenario, speed=self.speed, now=self.now)
-        return adapter(name, self.configs.get(name, AgentConfig()), clock=self.now)
+        config = self.configs.get(name, AgentConfig())
+        if adapter_kind(name, config) == "scripted":
+            # Another scripted agent with a scenario of its own, which is named as the repository sees it.
+            scenario = scripted.load(self.project.root / config.program)
+            return scripted.ScriptedAgent(scenario, speed=self.speed, now=self.now)
+        return adapter(name, config, clock=self.now)
 
     def login(self, name: str) -> Login:
         """What this agent may see of the user's: its own provider's variables and login file, no other's."""
@@ -219,6 +226,22 @@ class Agents(Struct, frozen=True, kw_only=True):
         config = self.configs.get(name)
         mounts, names = login_mounts(name, self.project.home, env, config)
         return Login(env=scrubbed(env, (*NETWORK, *names)), mounts=mounts)
+
+    def secrets(self, config: Config) -> tuple[str, ...]:
+        """Every value of the user's that must not be stored, whoever says it."""
+        project = self.project
+        logins = [login_of(name, self.configs.get(name)) for name in (*LOGINS, *self.configs)]
+        files = {project.home / file for login in logins for file in login.files}
+        own = {name: project.env[name] for login in logins for name in login.env if name in project.env}
+        return (
+            # A variable that is named as a login is a secret, whatever its name sounds like.
+            *(value for value in own.values() if len(value) >= SHORTEST),
+            *known_secrets(
+                project.env,
+                given=(*(one.env for one in self.configs.values()), *(check.env for check in config.checks.run)),
+                files=(*secret_files(project.root, config.workspace.copy), *sorted(files)),
+            ),
+        )
 
 
 def agents_of(project: Project, config: Config, now: Callable[[], float], speed: float = 1.0) -> Agents:

@@ -13,7 +13,9 @@ from engine.core.model import Role
 from engine.core.policy import Policy
 
 ADAPTERS = ("claude", "codex", "gemini", "acp", "command", "scripted")
-BUILT_IN = ("claude", "codex", "gemini", "scripted")
+SPEAK_ACP = ("opencode", "qwen", "copilot", "claude-agent-acp", "codex-acp")
+"""Agents whose command line for the Agent Client Protocol is known."""
+BUILT_IN = ("claude", "codex", "gemini", "scripted", *SPEAK_ACP)
 """Agents that need no table of their own."""
 HALT_CONDITIONS = Policy().halt_conditions
 MAY_GO = "security_critical"
@@ -105,8 +107,11 @@ def _agents(config: Config, report: Report) -> None:
     for name, agent in config.agents.items():
         path: Path = ("agents", name)
         adapter = agent.adapter or name
-        if adapter not in ADAPTERS:
-            report(path, f"agent {name} has no adapter", _one_of(name, ADAPTERS), 'adapter = "command"')
+        if agent.adapter in ("", "acp") and name in SPEAK_ACP:
+            continue
+        if adapter not in ADAPTERS and not agent.argv:
+            known = (*BUILT_IN, *ADAPTERS)
+            report(path, f"agent {name} has no adapter", _one_of(name, known), 'argv = ["program", "{prompt_file}"]')
         elif adapter in ("acp", "command") and not agent.argv:
             report(path, f"agent {name} has no command line", "argv, a list", 'argv = ["program", "{prompt_file}"]')
 

@@ -23,6 +23,8 @@ from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_rev
 
 TEXT_KEPT = 16_000
 OUTPUT_KEPT = 8_000
+LOOKED_AT = 1_000_000
+"""Characters of one text that are looked through for secrets before it is cut to what is kept."""
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,7 +51,7 @@ class Calls:
         state_dir: Path,
         user_home: Path,
         context_file: str,
-        redactor: Redactor,
+        secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
         now: Callable[[], float],
     ) -> None:
@@ -64,16 +66,15 @@ class Calls:
         self._state_dir = state_dir
         self._user_home = user_home
         self._context_file = context_file
-        self._redactor = redactor
+        self._secrets = secrets
+        self._redactor = Redactor(secrets)
         self._publish = publish
         self._now = now
 
     async def perform(self, effect: CallAgent, state: State) -> list[ev.AnyEvent]:
         adapter = self._adapter_of(effect.rung.agent)
         call = self._brief(effect, state)
-        logs = self._state_dir / "logs"
-        briefing.write_file(logs, f"{effect.id}.prompt.md", self._redactor.text(call.prompt))
-        with (logs / f"{effect.id}.jsonl").open("ab", buffering=0) as log:
+        with call.log.with_suffix(".jsonl").open("ab", buffering=0) as log:
 
             def emit(output: Output) -> None:
                 said = self._heard(effect, output)
@@ -120,6 +121,7 @@ class Calls:
             env=login.env,
             mounts=(*self._mounts_of(), *login.mounts),
             hide=self._hide,
+            secrets=self._secrets,
         )
 
     def _heard(self, effect: CallAgent, output: Output) -> AgentOutput:
@@ -130,34 +132,36 @@ class Calls:
             at=self._now(),
             kind=output.kind,
             role=effect.role,
-            text=clean(self._redactor.text(output.text[:OUTPUT_KEPT])),
-            tool=clean(output.tool[:200]),
-            path=clean(output.path[:1000]),
+            text=self._kept(output.text, OUTPUT_KEPT),
+            tool=self._kept(output.tool, 200),
+            path=self._kept(output.path, 1000),
             tokens=output.tokens,
         )
 
+    def _kept(self, text: str, length: int = TEXT_KEPT) -> str:
+        """What is kept of a text: redacted before it is cut, because half a secret is not recognised."""
+        return clean(self._redactor.text(text[:LOOKED_AT])[:length])
+
     def _cleaned(self, result: AgentResult) -> AgentResult:
         """What is stored of an answer: redacted, cleaned, capped."""
-
-        def short(text: str) -> str:
-            return clean(self._redactor.text(text[:TEXT_KEPT]))
-
         return replace(
             result,
-            text=short(result.text),
-            claim_text=short(result.claim_text),
-            error=short(result.error),
-            hint=short(result.hint),
-            denials=tuple(short(denial) for denial in result.denials[:20]),
+            text=self._kept(result.text),
+            claim_text=self._kept(result.claim_text),
+            session=self._kept(result.session, 500),
+            model=self._kept(result.model, 200),
+            error=self._kept(result.error),
+            hint=self._kept(result.hint),
+            denials=tuple(self._kept(denial) for denial in result.denials[:20]),
             structured=self._cleaned_data(result.structured),
         )
 
     def _cleaned_data(self, data: Any) -> Any:
         match data:
             case str():
-                return clean(self._redactor.text(data[:TEXT_KEPT]))
+                return self._kept(data)
             case dict():
-                return {clean(str(key)[:200]): self._cleaned_data(value) for key, value in data.items()}
+                return {self._kept(str(key), 200): self._cleaned_data(value) for key, value in data.items()}
             case list() | tuple():
                 return [self._cleaned_data(item) for item in data[:500]]
             case _:

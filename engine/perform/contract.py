@@ -161,6 +161,8 @@ class AgentCall(Struct, frozen=True, kw_only=True):
     """Allowlisted environment with the provider's credentials, if any."""
     mounts: tuple[Mount, ...] = ()
     hide: tuple[Path, ...] = ()
+    secrets: tuple[str, ...] = ()
+    """Values to blot out of whatever the adapter stores, besides those in `env`."""
 
 
 class Adapter(Protocol):

@@ -13,6 +13,7 @@ import pytest
 
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Role
+from engine.perform.agents.headless import prompt_path
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.contract import Adapter, AgentCall, Output
@@ -95,7 +96,7 @@ async def test_a_task_is_done(stand: Stand, tmp_path: Path) -> None:
     log = Path(result.log)
     assert log.stat().st_mode & 0o777 == 0o600
     assert log.read_bytes().count(b"\n") >= 3
-    assert "DO: ok" in log.with_name(log.name + ".prompt.md").read_text()
+    assert "DO: ok" in prompt_path(log).read_text()
 
 
 @pytest.mark.parametrize("kind", FAILURES)
@@ -203,7 +204,7 @@ async def test_a_broken_answer_is_corrected_once(stand: Stand) -> None:
     assert OutputKind.RETRY in stand.kinds()
     if plain.cost_usd:
         assert result.cost_usd == pytest.approx(2 * plain.cost_usd)
-    prompts = Path(result.log + ".prompt.md").read_text()
+    prompts = prompt_path(Path(result.log)).read_text()
     assert "answer.n is missing" in prompts or "answer.verdict must be of type string" in prompts
 
 

@@ -125,7 +125,7 @@ def test_the_answer_is_found(text: str, value: Any) -> None:
     [
         pytest.param("try again in 1.5s.", NOW + 1.5, id="seconds"),
         pytest.param("try again in 2 days 3 hours 4 minutes.", NOW + 2 * 86400 + 3 * 3600 + 240, id="days"),
-        pytest.param("or try again at Nov 17th, 2026 1:03 PM.", datetime(2026, 11, 17, 13, 3), id="date"),
+        pytest.param("or try again at Nov 17th, 2026 1:03 PM.", datetime(2026, 11, 17, 13, 4), id="date"),
         pytest.param("or try again at 25:99 PM.", None, id="no such time"),
         pytest.param("try again later", None, id="no time"),
     ],
@@ -133,6 +133,15 @@ def test_the_answer_is_found(text: str, value: Any) -> None:
 def test_reset_times(message: str, when: Any) -> None:
     expected = when.astimezone().timestamp() if isinstance(when, datetime) else when
     assert reset_time(message, NOW) == expected
+
+
+def test_a_reset_in_the_present_minute_is_not_tomorrow() -> None:
+    """The words name no seconds. Who comes back at the minute's first second may be told the same minute again."""
+    here = datetime.fromtimestamp(NOW).astimezone()
+    words = here.strftime("try again at %I:%M %p").replace("at 0", "at ")
+    found = reset_time(words, NOW)
+    assert found is not None
+    assert 0 < found - NOW <= 60
 
 
 def test_a_clock_time_is_the_next_one() -> None:

@@ -6,17 +6,16 @@ import os
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from engine.config import parse
 from engine.core.model import Rung
-from engine.perform.agents import registry
 from engine.perform.agents.ladders import CLAUDE, CODEX, GEMINI, propose_ladder
 from engine.perform.agents.launch import place
-from engine.perform.agents.login import login_mounts
+from engine.perform.agents.login import login_mounts, login_of
 from engine.perform.agents.registry import KNOWN, AgentInfo, UnknownAgentError, adapter, adapter_kind, survey
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.contract import Mount
@@ -153,12 +152,22 @@ def test_listing_agents_imports_nothing_heavy() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_examples_of_the_readme_are_valid() -> None:
-    text = Path(registry.__file__).with_name("README.md").read_text(encoding="utf-8")
-    tables = [tomllib.loads(block) for block in re.findall(r"```toml\n(.*?)```", text, re.DOTALL)]
-    configs = {name: msgspec.convert(t, AgentConfig) for table in tables for name, t in table["agents"].items()}
-    assert set(configs) == {"claude", "aider", "mini", "script", "newcomer"}
-    known = set(AgentConfig.__struct_fields__)
-    assert all(set(t) <= known for table in tables for t in table["agents"].values())
-    for name, config in configs.items():
-        assert adapter(name, config, clock=lambda: NOW)
+PAGE = (Path(__file__).parents[2] / "docs" / "agents.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```toml\n(.*?)```", PAGE, re.DOTALL)
+
+
+@pytest.mark.parametrize("example", EXAMPLES)
+def test_the_examples_of_the_page_are_configurations_that_can_be_driven(example: str) -> None:
+    config = parse(example, "docs/agents.md")
+    for name, section in config.agents.items():
+        assert adapter(name, msgspec.convert(msgspec.to_builtins(section), AgentConfig), clock=lambda: NOW)
+    for rung in config.ladder.rungs:
+        assert adapter(rung.agent, AgentConfig(), clock=lambda: NOW)
+
+
+def test_the_page_names_every_agent_and_its_login() -> None:
+    for name in KNOWN:
+        assert f"`{name}`" in PAGE
+        login = login_of(name)
+        assert not login.files or f"`~/{login.files[0]}`" in PAGE
+        assert f"`{login.env[0]}`" in PAGE

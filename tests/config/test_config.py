@@ -37,6 +37,20 @@ def test_a_file_of_an_editor_on_windows_is_read(tmp_path):
     assert (config.lanes, config.identity.name) == (3, "Zoë")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("[[ladder.rungs]]\nname='a'\nagent='opencode'", id="speaks acp, no table"),
+        pytest.param("[agents.opencode]\nprogram='/x/opencode'", id="speaks acp, program only"),
+        pytest.param("[agents.qwen]\nadapter='acp'", id="speaks acp, said so"),
+        pytest.param("[agents.aider]\nargv=['aider', '{prompt_file}']", id="any command by its argv"),
+        pytest.param("[agents.new]\nadapter='acp'\nargv=['new', '--acp']", id="another that speaks acp"),
+    ],
+)
+def test_every_agent_that_can_be_driven_can_be_named(text):
+    assert parse(text, "c.toml")
+
+
 def test_every_setting_of_the_policy_comes_from_the_config():
     """Each leaf of the policy moves when the config moves it."""
     text = """
@@ -181,6 +195,7 @@ REFUSED = [
         "[budget]\nsession_usd = 1", 0, "rung opus reserves $2", "less than", id="reservation over the budget"
     ),
     pytest.param("[agents.aider]\nargs=['x']", 1, "agent aider has no adapter", "command", id="adapter"),
+    pytest.param("[agents.qwen]\nadapter='command'", 1, "agent qwen has no command line", "argv", id="known as acp"),
     pytest.param("[agents.aider]\nadapter='command'", 1, "agent aider has no command line", "argv", id="argv"),
     pytest.param("[task_loop]\ncost_tracking = false", 2, "without a bound", "max_calls", id="no bound"),
     pytest.param("[keys]\npause='p'\nstop='p'", 3, "same key p", "a key each", id="keys"),

@@ -96,7 +96,7 @@ class RealAgent:
         return await self.adapter.call(self.call(prompt, **more), self.spawner, self.outputs.append)
 
 
-def _dialect(name: str, url: str) -> tuple[AgentConfig, dict[str, str], str]:
+def dialect_of(name: str, url: str) -> tuple[AgentConfig, dict[str, str], str]:
     """Configuration, environment and model that make a CLI talk to the model server."""
     match name:
         case "claude" | "claude-old":
@@ -144,7 +144,7 @@ def build(name: str, place: Path, server: FakeModelServer, mode: Any) -> RealAge
     """One real CLI on an empty clone, in the given sandbox mode."""
     for folder in ("checkout", "clone", "home", "scratch", "logs", "user"):
         (place / folder).mkdir(parents=True)
-    config, env, model = _dialect(name, server.url(place.name))
+    config, env, model = dialect_of(name, server.url(place.name))
     base = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": str(place / "user"), "TERM": "dumb", "LANG": "C.UTF-8"}
     spawner = ProcessSpawner(mode, place.name, time.monotonic, home=place / "user", scratch=place / "scratch")
 

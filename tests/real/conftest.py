@@ -15,6 +15,10 @@ import pytest
 from engine.perform.probe import probe
 from tests.agents.fake_model_server import FakeModelServer
 from tests.real.agents import CACHE, PROBLEMS, RealAgent, build
+from tests.real.loops import Loop
+from tests.real.loops import make as make_loop
+
+MakeLoop = Callable[[str], Loop]
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
@@ -44,6 +48,22 @@ def real_agent(model_server: FakeModelServer, best_mode: Any) -> Iterator[Callab
         place = CACHE / "real" / f"{name}-{os.getpid()}-{time.time_ns()}"
         made.append(place)
         return build(name, place, model_server, mode or best_mode)
+
+    yield make
+    for place in made:
+        if not os.environ.get("DEVTEAM_KEEP_REAL"):
+            shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture
+def real_loop(model_server: FakeModelServer) -> Iterator[MakeLoop]:
+    """`real_loop("codex")`: a small repository whose whole ladder is one real CLI."""
+    made: list[Path] = []
+
+    def make(name: str) -> Loop:
+        place = CACHE / "real" / f"loop-{name}-{os.getpid()}-{time.time_ns()}"
+        made.append(place)
+        return make_loop(name, place, model_server)
 
     yield make
     for place in made:

@@ -66,8 +66,8 @@ class Acp:
         spec = self.spec(call, where)
         stream = AcpStream(call, self.clock, agent=self.name, fenced=where.fenced)
         headless.keep_prompt(call)
-        log = headless.RawLog(call.log, spec.env)
-        errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), spec.env)
+        log = headless.RawLog(call.log, call, spec.env)
+        errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), call, spec.env)
 
         stopped = asyncio.Event()
 

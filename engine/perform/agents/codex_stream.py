@@ -213,7 +213,9 @@ def reset_time(message: str, now: float) -> float | None:
         )
         if month:
             when = when.replace(year=int(year), month=_MONTHS.index(month) + 1, day=int(day))
-        elif when <= here:
+        # The words leave out the seconds: the reset is somewhere in that minute, so it is past only when the minute is.
+        when += timedelta(minutes=1)
+        if not month and when <= here:
             when += timedelta(days=1)
     except ValueError:
         return None

@@ -36,13 +36,13 @@ class Program(Protocol):
 
 
 class RawLog:
-    """The raw stream on disk, readable by the user only, with the values of secrets in the environment blotted out."""
+    """The raw stream on disk, readable by the user only, with the values of known secrets blotted out."""
 
-    def __init__(self, path: Path, env: Mapping[str, str]) -> None:
+    def __init__(self, path: Path, call: AgentCall, env: Mapping[str, str]) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch(mode=0o600)
         self._file = path.open("ab")
-        self._redactor = Redactor(secret_values(env))
+        self._redactor = Redactor((*call.secrets, *secret_values(env)))
 
     def write(self, line: bytes) -> None:
         self._file.write(self._redactor.bytes(line.rstrip(b"\r\n")) + b"\n")
@@ -132,8 +132,8 @@ async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) 
     where = launch.place(call, spawner.mode, program.name, program.config)
     spec = program.spec(call, where)
     stream = program.stream(call, where)
-    log = RawLog(call.log, spec.env)
-    errors = RawLog(call.log.with_name(call.log.name + ".stderr"), spec.env)
+    log = RawLog(call.log, call, spec.env)
+    errors = RawLog(call.log.with_name(call.log.name + ".stderr"), call, spec.env)
     keep_prompt(call)
 
     def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], line: bytes) -> None:
@@ -159,8 +159,15 @@ async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) 
     return stream.finish(finished), stream.lost_session
 
 
+def prompt_path(log: Path) -> Path:
+    """Where the prompt of a call is, by its raw stream: beside it, under the effect's own name."""
+    return log.with_suffix(".prompt.md")
+
+
 def keep_prompt(call: AgentCall) -> None:
-    """What is sent is stored beside the raw stream; a corrective retry is appended to it."""
-    kept = RawLog(call.log.with_name(call.log.name + ".prompt.md"), call.env)
+    """What is sent is stored beside the raw stream, word for word; a corrective retry is appended to it."""
+    if call.log == Path():
+        return
+    kept = RawLog(prompt_path(call.log), call, call.env)
     kept.write(call.prompt.rstrip("\n").encode("utf-8", "replace") + b"\n")
     kept.close()

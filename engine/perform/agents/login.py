@@ -1,4 +1,4 @@
-"""Where each program keeps its login. Files are looked for by name only: never opened, never copied.
+"""Where each program keeps its login. Files are looked for by name only: not opened here, never copied.
 
 A credentials file is bound read-write, alone: programs refresh their tokens, and a copy or a read-only file would
 log the user out when the provider rotates them.

@@ -18,6 +18,7 @@ import msgspec
 from engine.core.activity import OutputKind
 from engine.core.clean import decode
 from engine.core.model import AgentResult, ResultKind, Role, Struct, Tokens
+from engine.perform.agents import headless
 from engine.perform.contract import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
 
 _PLAYER = Path(__file__).with_name("player.py")
@@ -149,6 +150,7 @@ class ScriptedAgent:
         if step is None:
             words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
             return AgentResult(kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario")
+        headless.keep_prompt(call)
         stream = _Stream(emit)
         spec = ProcessSpec(
             argv=(sys.executable, "-I", "-c", _PLAYER.read_text(encoding="utf-8")),

@@ -29,6 +29,8 @@ from engine.perform.contract import Confinement, Finished, Mount, ProcessSpec, S
 TAIL = 6_000
 STDOUT_CAP = 32_000_000
 PROGRESS_SECONDS = 0.5
+LINE_LOOKED_AT = 8_192
+"""Bytes more than are kept that are looked through for secrets: no known value is longer."""
 
 OnProgress = Callable[[CheckProgress], None]
 
@@ -134,7 +136,8 @@ async def run_check(
         now = tools.clock()
         if now - said_at >= PROGRESS_SECONDS:
             said_at = now
-            tools.say(spec.name, "running", detail=clean_line(tools.redact(line[:300].decode("utf-8", "replace"))))
+            said = tools.redact(line[:LINE_LOOKED_AT].decode("utf-8", "replace"))
+            tools.say(spec.name, "running", detail=clean_line(said[:300]))
 
     tools.say(spec.name, "running")
     version = await _version(tools, spec, env, room, confine)
@@ -163,7 +166,7 @@ def _measured(
     """Everything the process left behind, read once; then its report folder goes."""
     setting = tools.setting
     report = _report(spec, prepared, finished, stdout, started, key)
-    report = _relative(report, (str(room), str(setting.checkout)))
+    report = _redacted(_relative(report, (str(room), str(setting.checkout))), tools.redact)
     if version and not report.version:
         report = msgspec.structs.replace(report, version=version)
     artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
@@ -244,13 +247,21 @@ def _relative(report: Report, roots: Sequence[str]) -> Report:
     )
 
 
+def _redacted(report: Report, redact: Callable[[str], str]) -> Report:
+    """Names, messages and findings are the tool's own words and go into the evidence: not before they are redacted."""
+    encoded = msgspec.json.encode(report).decode()
+    said = redact(encoded)
+    return report if said == encoded else msgspec.json.decode(said, type=Report)
+
+
 def _tail(tools: Tools, stdout: bytes, stderr: bytes, roots: Iterable[str]) -> str:
-    text = stdout[-TAIL:].decode("utf-8", "replace")
+    # More than is kept: a secret that the first cut halves is not recognised, so the second cut takes it away.
+    text = tools.redact(stdout[-TAIL - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL:]
     if stderr.strip():
-        text += "\n" + stderr[-TAIL // 2 :].decode("utf-8", "replace")
+        text += "\n" + tools.redact(stderr[-TAIL // 2 - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL // 2 :]
     for root in roots:
         text = text.replace(root + "/", "")
-    return clean(tools.redact(text))[-TAIL:].strip()
+    return clean(text)[-TAIL:].strip()
 
 
 def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -> dict[str, str]:

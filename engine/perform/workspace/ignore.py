@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-import uuid
+import threading
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -110,7 +110,8 @@ def _literal(folder: bytes) -> bytes:
 
 def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
     """A file that is there whole or not at all, also after kill -9 and power loss."""
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex[:12]}.tmp")
+    # Lanes are prepared in threads of one process: the name must differ by thread too.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:
         with os.fdopen(descriptor, "wb") as file:
