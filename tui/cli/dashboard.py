@@ -24,6 +24,7 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
     """`devteam tui`."""
     from engine.link.errors import UserError, as_user_error
     from engine.link.replay import ReplayLink
+    from engine.link.waiting import WaitingLink
 
     if not say.on_terminal():
         raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
@@ -36,8 +37,7 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
     except Exception as error:  # boundary: outside a repository the welcome screen says so
         if as_user_error(error) is None:
             raise
-        empty = ReplayLink.from_lines([])
-        _leave(_open(empty, _options(None, theme, ascii_only, in_repo=False)))
+        _leave(_open(WaitingLink(None), _options(None, theme, ascii_only, in_repo=False)))
         return
     options = _options(desk, theme, ascii_only, replay=bool(replay))
     if replay:
@@ -47,7 +47,7 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
         _leave(_open(recorded, options))
         return
     if not desk.sprints():
-        _leave(_open(ReplayLink.from_lines([]), options))
+        _leave(_open(WaitingLink(desk), options))
         return
     folder = desk.sprint(sprint)
     if inline:
@@ -167,14 +167,26 @@ def _options(
 
 
 def _leave(leave: Leave) -> None:
-    """The dashboard may end by asking for a command: say which one does it."""
-    words = {
-        "plan": "devteam plan --from plan.md",
-        "demo": "devteam demo",
-        "init": "devteam init",
-        "doctor": "devteam doctor",
-    }
-    if leave.action == "sprint":
-        say.out(f"devteam tui --sprint {leave.argument}")
-    elif leave.action in words:
-        say.out(f"type: {words[leave.action]}")
+    """The dashboard may end by asking for something else: do it."""
+    from tui.cli import start
+
+    match leave.action, leave.argument:
+        case "sprint", sprint:
+            start.tui(sprint=sprint)
+        case "replay", what:
+            start.tui(replay=what)
+        case "plan", _ if Path("plan.md").is_file():
+            start.plan(from_=Path("plan.md"))
+            start.tui()
+        case "plan", _:
+            say.out("write plan.md (docs/plans.md shows how), then type: devteam plan --from plan.md")
+        case "demo", _:
+            start.demo()
+        case "init", _:
+            start.init()
+        case "doctor", _:
+            start.doctor()
+        case "git", _:
+            say.out("type: git init && git add -A && git commit -m start")
+        case _:
+            pass
