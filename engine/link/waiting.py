@@ -36,9 +36,9 @@ class WaitingLink:
             return
         state = await self._link.snapshot()
         if not state.seq and state.plan is not None:
-            # Made, but never run: the journal knows nothing of it, the plan does.
+            # Made, but never run: the journal knows nothing of it, the plan does. A first run records the same fact.
             made = SprintCreated(sprint=state.sprint, plan=state.plan, branch=state.branch, topic=state.topic)
-            yield Envelope(seq=0, stream=state.sprint, at=0.0, event=made)
+            yield Envelope(seq=1, stream=state.sprint, at=0.0, event=made)
         async for item in self._link.follow(after):
             yield item
 
