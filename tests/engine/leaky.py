@@ -52,15 +52,16 @@ for one in said:
     say(tool="tool " + one, path="path/" + one)
 say(unknown={one: one for one in said})
 print("not json: " + every, flush=True)
-print("x" * 7990 + every, flush=True)
-say(text="y" * 7985 + every)
+print("x" * 3980 + ". " + every, flush=True)
+say(text="y" * 3980 + ". " + every)
 print("on stderr: " + every, file=sys.stderr, flush=True)
 if "You implement" in prompt:
     if calls == 1:
         say(error="cannot go on: " + every)
         sys.exit(1)
     pathlib.Path("word.txt").write_text("bad\\n" if calls == 2 else "good\\n")
-    say(text="STATUS: complete\\nISSUES: " + every, done="yes")
+    issues = every if calls > 2 else ". ".join((every, "z" * 1500, "z" * (1980 - 1500 - len(every)), every))
+    say(text="STATUS: complete\\nISSUES: " + issues, done="yes")
 else:
     review = {
         "approved": calls > 1,
@@ -70,7 +71,7 @@ else:
              "critical": False}
         ],
         "notes": [every],
-        "summary": every,
+        "summary": "z" * 15980 + ". " + every,
     }
     say(text="```json\\n" + json.dumps(review) + "\\n```", done="yes")
 """

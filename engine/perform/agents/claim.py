@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from engine.perform.agents.wire import cut
+
 _STATUS = re.compile(r"^[\s>*_`#-]*STATUS[\s*_`]*:[\s*_`]*(complete|blocked|failed)\b", re.IGNORECASE | re.MULTILINE)
 _EXIT = re.compile(r"^[\s>*_`#-]*EXIT_SIGNAL[\s*_`]*:[\s*_`]*true\b", re.IGNORECASE | re.MULTILINE)
 _ISSUES = re.compile(r"^[\s>*_`#-]*ISSUES[\s*_`]*:[ \t*_`]*(.*)", re.IGNORECASE | re.MULTILINE | re.DOTALL)
@@ -22,4 +24,4 @@ def claim(text: str) -> tuple[str, str]:
         if follow := _NEXT.search(issues):
             issues = issues[: follow.start()]
         issues = issues.strip()
-    return said, "" if issues.lower() in _NOTHING else issues[:2_000]
+    return said, "" if issues.lower() in _NOTHING else cut(issues, 2_000)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 import msgspec
@@ -16,6 +17,8 @@ MAX_DEPTH = 64
 """Deeper JSON than this is no answer of a program but an attack on the reader."""
 SHOWN = 4_000
 """Characters of one event that are shown live; the raw stream keeps all."""
+
+_HALF_WORD = re.compile(r"[A-Za-z0-9_.+/=-]{1,600}$")
 
 Object = dict[str, Any]
 
@@ -162,4 +165,9 @@ def shown(value: Any) -> str:
         except (ValueError, RecursionError, TypeError):
             value = "(cannot be shown)"
     words = str(value[: SHOWN + 1]).encode("utf-8", "replace").decode("utf-8")
-    return words if len(words) <= SHOWN else words[:SHOWN] + " …"
+    return words if len(words) <= SHOWN else cut(words, SHOWN) + " …"
+
+
+def cut(words: str, length: int) -> str:
+    """At most so many characters, cut between words: nobody recognises half a token, so nobody would redact it."""
+    return words if len(words) <= length else _HALF_WORD.sub("", words[:length])
