@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core import fold_agents, fold_tasks
+from engine.core import fold_agents, fold_ends, fold_tasks
 from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, Land, SaveCheckpoint
 from engine.core.errors import backoff
 from engine.core.model import Plan, ResultKind, Role, Verdict
@@ -97,7 +97,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             state = replace(
                 state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
             )
-            return fold_tasks.restore(fold_tasks.reopen(state, event.reopened), event.restored)
+            return fold_ends.restore(fold_ends.reopen(state, event.reopened), event.restored)
         case ev.CheckpointSaved():
             made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
             return replace(

@@ -20,7 +20,7 @@ def register(app: typer.Typer) -> None:
         app.command()(command)
 
 
-TrustOption = Annotated[str, typer.Option("--trust", help="Hash of the check commands you trust (headless).")]
+TrustOption = Annotated[str, typer.Option("--trust", help="Hash of the commands you trust (headless), or all.")]
 SandboxOption = Annotated[bool, typer.Option("--no-sandbox", help="Run agents and checks without a sandbox.")]
 
 
