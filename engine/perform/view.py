@@ -68,7 +68,6 @@ def _stamps(folders: Iterable[str]) -> tuple[int, ...]:
     return tuple(stamps)
 
 
-@lru_cache(maxsize=256)
 def _programs(
     program: str,
     path: str,
@@ -76,18 +75,39 @@ def _programs(
     covered: tuple[Path, ...],
     kept: tuple[Path, ...],
     mounts: tuple[Mount, ...],
-    _stamp: tuple[int, ...],
+    stamp: tuple[int, ...],
 ) -> tuple[Mount, ...]:
-    found = install_roots((program,), path=path, home=home, hidden=covered, kept=kept)
+    found, bases = _everywhere(program, path, home, covered, mounts, stamp)
+    if any(_touch(mount.dest, keep) for mount in found for keep in kept):
+        # A root beside what is to stay hidden is chosen more narrowly; that depends on the call and is seldom.
+        found = install_roots((program,), path=path, home=home, hidden=covered, kept=kept)
+    known = {mount.dest for mount in found}
+    more = (root for root in bases if root not in known and not any(_touch(root, keep) for keep in kept))
+    return (*found, *(Mount(source=root, dest=root) for root in more))
+
+
+def _touch(one: Path, other: Path) -> bool:
+    return under(one, other) or under(other, one)
+
+
+@lru_cache(maxsize=256)
+def _everywhere(
+    program: str,
+    path: str,
+    home: Path,
+    covered: tuple[Path, ...],
+    mounts: tuple[Mount, ...],
+    _stamp: tuple[int, ...],
+) -> tuple[tuple[Mount, ...], tuple[Path, ...]]:
+    """What a program needs whatever folders this one call keeps to itself: the same for every task and role."""
+    found = install_roots((program,), path=path, home=home, hidden=covered)
     bases = {
         root
         for mount in mounts
         for root in interpreter_roots(real(mount.source), path=path, home=home)
         if any(under(root, folder) for folder in covered)
-        and not any(under(keep, root) or under(root, keep) for keep in kept)
     }
-    known = {mount.dest for mount in found}
-    return (*found, *(Mount(source=root, dest=root) for root in sorted(bases - known)))
+    return found, tuple(sorted(bases))
 
 
 def inner_home(spec: ProcessSpec, ground: Ground) -> Path:

@@ -19,7 +19,7 @@ from engine.clock import SystemClock
 from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.model import PhaseSpec, Plan, TaskSpec
-from engine.core.policy import BudgetPolicy, CheckpointPolicy, LimitPolicy, Policy
+from engine.core.policy import BudgetPolicy, CheckpointPolicy, LadderPolicy, LimitPolicy, Policy
 from engine.core.state import State
 from engine.journal import Journal
 from engine.runner import Runner, RunOptions
@@ -28,20 +28,22 @@ from tests.core.world import checks, failing, happy
 from tests.engine import small
 
 ROOT = Path(__file__).parents[2]
+TASKS = 20
 
 
 class Instant:
     """Facts at once: what is left is decide, fold, journal, bus and views."""
 
-    def __init__(self, fails: int) -> None:
-        self.fails = fails
+    def __init__(self, each: int) -> None:
+        """Every task passes with its iteration number `each`."""
+        self.each = each
         self.log: list[int] = []
         self.state = State()
 
     async def perform(self, effect: ef.AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
         self.state = state
         self.log.append(1)
-        if isinstance(effect, ef.RunChecks) and effect.task and effect.iteration % 10 < self.fails:
+        if isinstance(effect, ef.RunChecks) and effect.task and effect.iteration < self.each:
             return [checks(effect, failing(f"test_{effect.iteration}"))]
         return happy(self, effect)  # type: ignore[arg-type]
 
@@ -53,12 +55,12 @@ def cpu() -> float:
 
 async def growth(folder: Path, iterations: int) -> dict[str, Any]:
     """Iterations with instant performers and a durable journal: CPU and memory, first against last."""
-    tasks = tuple(
-        TaskSpec(id=f"1.{number}", title=f"Task {number}", complexity=14) for number in range(iterations // 2)
-    )
+    tasks = tuple(TaskSpec(id=f"1.{number}", title=f"Task {number}", complexity=14) for number in range(TASKS))
     plan = Plan(title="many", phases=(PhaseSpec(id="1", title="one", tasks=tasks),))
     policy = Policy(
-        max_iterations=10,
+        max_iterations=iterations,
+        stuck_detection=False,
+        ladder=LadderPolicy(failures=(iterations,)),
         limits=LimitPolicy(calls_per_hour=0),
         budget=BudgetPolicy(session_usd=1e9, day_usd=1e9),
         checkpoints=CheckpointPolicy(on_task_complete=False, on_phase_change=False, baselines=()),
@@ -72,7 +74,13 @@ async def growth(folder: Path, iterations: int) -> dict[str, Any]:
 
     with Journal.open(folder / "devteam.db", clock=clock.now, backup_dir=folder / "b") as journal:
         runner = Runner(
-            journal=journal, stream="s", state=State(), performer=Instant(1), clock=clock, bus=Bus(), observers=(watch,)
+            journal=journal,
+            stream="s",
+            state=State(),
+            performer=Instant(iterations // TASKS),
+            clock=clock,
+            bus=Bus(),
+            observers=(watch,),
         )
         runner.append(ev.SprintCreated(sprint="s", plan=plan, branch="b", topic="t"))
         await runner.run(RunOptions(run="r", pid=1, policy=policy, attended=False))
