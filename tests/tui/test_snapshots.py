@@ -15,7 +15,6 @@ from tests.tui.recordings import whole
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 40), (240, 60)
 SIZES = [pytest.param(NARROW, id="80x24"), pytest.param(NORMAL, id="120x40"), pytest.param(WIDE, id="240x60")]
-TWO_SIZES = SIZES[:2]
 
 Compare = Callable[..., bool]
 
@@ -39,7 +38,7 @@ class TestDashboard:
     def test_themes(self, snap_compare: Compare, theme: str) -> None:
         assert taken(snap_compare, live("parallel"), NORMAL, theme=theme)
 
-    @pytest.mark.parametrize("size", TWO_SIZES)
+    @pytest.mark.parametrize("size", SIZES)
     def test_ascii(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert taken(snap_compare, live("parallel"), size, ascii=True)
 
@@ -98,11 +97,11 @@ class TestGates:
     def test_ascii(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("two_gates"), NARROW, ascii=True)
 
-    @pytest.mark.parametrize("size", TWO_SIZES)
+    @pytest.mark.parametrize("size", SIZES)
     def test_ask(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert taken(snap_compare, live("asking"), size, "question_mark")
 
-    @pytest.mark.parametrize("size", TWO_SIZES)
+    @pytest.mark.parametrize("size", SIZES)
     def test_comment(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         assert taken(snap_compare, live("fix_gate"), size, "c", *"Keep")
 
@@ -125,7 +124,7 @@ PAGES = [
 
 
 class TestPages:
-    @pytest.mark.parametrize("size", TWO_SIZES)
+    @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize(("mark", "key"), PAGES)
     def test_page(self, snap_compare: Compare, mark: str, key: str, size: tuple[int, int]) -> None:
         assert taken(snap_compare, live(mark), size, key)
@@ -133,13 +132,21 @@ class TestPages:
     def test_diff_side_by_side(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("fix_gate"), WIDE, "d", "down")
 
+    @pytest.mark.parametrize(("mark", "key"), PAGES)
+    def test_page_light(self, snap_compare: Compare, mark: str, key: str) -> None:
+        assert taken(snap_compare, live(mark), NORMAL, key, theme="daylight")
+
+    @pytest.mark.parametrize(("mark", "key"), PAGES)
+    def test_page_ascii(self, snap_compare: Compare, mark: str, key: str) -> None:
+        assert taken(snap_compare, live(mark), NARROW, key, ascii=True)
+
     def test_diff_light(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("fix_gate"), NORMAL, "d", "down", theme="daylight")
 
     def test_palette(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("parallel"), NORMAL, "ctrl+p")
 
-    @pytest.mark.parametrize("size", TWO_SIZES)
+    @pytest.mark.parametrize("size", SIZES)
     def test_replay(self, snap_compare: Compare, size: tuple[int, int]) -> None:
         link = whole()
         link.pause()
