@@ -126,26 +126,33 @@ def kill_everywhere(kind: str, folder: Path, every: int = 1) -> int:
 
 
 def kill_at_random(kind: str, folder: Path, times: int, seed: int, longest: float) -> None:
+    """Exactly `times` kills. A sprint that came to its end between two of them is checked, and a new one begun."""
     wanted = undisturbed(kind, folder / "still")
-    life = Life(kind, folder / "killed" / "repo", folder / "killed" / "state")
-    before = small.user_side(life.folder)
     rng = random.Random(seed)
-    for _ in range(times):
-        process = life.start(dying=False)
-        try:
-            process.wait(timeout=rng.uniform(0.05, longest))
-            break
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        finally:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            process.stdout.close()
-            process.stderr.close()
-    assert life.live()[0] == 0
-    assert ending(life) == wanted
-    check_nothing_lost(life, before)
+    kills = sprints = 0
+    while kills < times:
+        place = folder / f"killed-{sprints}"
+        life = Life(kind, place / "repo", place / "state")
+        before = small.user_side(life.folder)
+        sprints += 1
+        while kills < times and not ended_before(life, rng.uniform(0.05, longest)):
+            kills += 1
+        assert life.live()[0] == 0
+        assert ending(life) == wanted
+        check_nothing_lost(life, before)
+    assert kills == times
+
+
+def ended_before(life: Life, seconds: float) -> bool:
+    """Whether the engine came to its end by itself; else it was killed."""
+    process = life.start(dying=False)
+    try:
+        process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        return False
+    return True
 
 
 def test_killed_at_some_boundaries_of_a_small_sprint(tmp_path: Path) -> None:
