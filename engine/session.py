@@ -55,6 +55,13 @@ from engine.settings import (
 )
 from engine.viewing import Views
 
+SETTLED = 1.0
+"""Seconds into a run before its files are watched; what was edited until then is read at once."""
+
+
+BACKUP_SECONDS = 600.0
+"""A backup copies and verifies the whole journal, so not every checkpoint makes one: each names its place in it."""
+
 
 class Untrusted(Exception):  # noqa: N818  it is a question, not a fault
     """The repository's check commands were never confirmed, or have changed since."""
@@ -96,6 +103,7 @@ class Session:
         self._runner: Runner | None = None
         self.opened_at = 0
         """The last sequence number before this session said anything: who watches later reads on from here."""
+        self._backed_up = float("-inf")
         self._stack = contextlib.AsyncExitStack()
 
     @classmethod
@@ -176,12 +184,14 @@ class Session:
         scratch = places.root / "scratch"
         scratch.mkdir(mode=0o700, exist_ok=True)
         wanted = "none" if options.no_sandbox else config.sandbox.mode
-        mode = await probe(wanted, scratch=scratch, home=project.home)
+        mode, workspace = await asyncio.gather(
+            probe(wanted, scratch=scratch, home=project.home),
+            asyncio.to_thread(open_workspace, project, self.sprint.id, config),
+        )
         if mode.name == "none" and not options.attended and not options.no_sandbox:
             raise Unsafe(f"there is no sandbox here ({mode.detail}); say --no-sandbox to run unattended all the same")
         run_id = uuid.uuid4().hex
         spawner = ProcessSpawner(mode, run_id, self._clock.monotonic, home=project.home, scratch=scratch)
-        workspace = await asyncio.to_thread(open_workspace, project, self.sprint.id, config)
         secrets = agents.secrets(config)
         redactor = Redactor(secrets)
         publish = redacting(self.bus.publish, redactor)
@@ -310,8 +320,11 @@ class Session:
 
     def _keepsakes(self, journal: Journal) -> dict[str, Path | bytes]:
         """What a checkpoint keeps besides git."""
-        repo = self.project.repo
-        files: dict[str, Path | bytes] = {"devteam.db": journal.backup()}
+        repo, now = self.project.repo, self._clock.now()
+        if not 0 <= now - self._backed_up < BACKUP_SECONDS:
+            journal.backup()
+            self._backed_up = now
+        files: dict[str, Path | bytes] = {"journal.json": journal.place()}
         for path in (repo.features, repo.progress, self.sprint.context_path, self.sprint.plan_path):
             if path.is_file():
                 files[path.name] = path
@@ -332,8 +345,10 @@ class Session:
 
     async def _watch_files(self) -> None:
         """An edit of plan.md or config.toml is taken up between tasks, and announced."""
+        await self._clock.sleep(SETTLED)  # the import costs as much as ten calls of git: not before the first agent
         from watchfiles import awatch
 
+        self._reread()
         paths = [path for path in (self.sprint.plan_path, self.project.repo.config) if path.exists()]
         async for _changes in awatch(*paths, debounce=400, step=100, recursive=False):
             self._reread()

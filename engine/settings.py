@@ -161,7 +161,9 @@ def leave_aside(project: Project, now: float) -> None:
     """State is found by path. What another repository in this place left (backups of its journal, records of its
     sprints, commands to it) is kept, but out of the way of a repository that has no journal yet."""
     root = project.state.root
-    if project.repo.db.exists() or not foreign(root, find(project.root, Identity(), project.home)):
+    if project.repo.db.exists() or not any(root.glob("sprints/*/start.json")):
+        return
+    if not foreign(root, find(project.root, Identity(), project.home)):
         return
     aside = root / "earlier" / f"{int(now)}"
     aside.mkdir(mode=0o700, parents=True, exist_ok=True)

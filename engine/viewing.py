@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from engine import views
 from engine.core import events as ev
@@ -48,6 +49,7 @@ class Views:
         self._project = project
         self._sprint = sprint
         self._marked: dict[str, str] = {}
+        self._written: dict[Path, str] = {}
         self.problem = ""
 
     def __call__(self, envelopes: Sequence[ev.Envelope], state: State) -> None:
@@ -70,7 +72,9 @@ class Views:
             pages[sprint.report_path] = views.closing_report(state)
         try:
             for path, text in pages.items():
-                views.write_atomically(path, text)
+                if self._written.get(path) != text or not path.is_file():
+                    views.write_atomically(path, text)
+                    self._written[path] = text
             if not repo.init_script.exists():
                 views.write_atomically(repo.init_script, _INIT)
             self._mark_plan(state)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Self
 from zlib import crc32
 
 import apsw
+from msgspec import json
 
 from engine.core.events import SCHEMA, Envelope, encode, type_of
 from engine.journal import schema
@@ -128,6 +129,10 @@ class Journal(Reader):
             raise self._corrupt(str(damage)) from damage
         except (apsw.Error, OSError) as error:
             raise translate(error, self._backup_dir) from error
+
+    def place(self) -> bytes:
+        """Where the journal ends, as JSON. Nothing before it ever changes: the place alone is a copy of all of it."""
+        return json.encode({"seq": self._head.seq, "chain": self._head.chain.hex()})
 
     def backups(self) -> list[Path]:
         """The backups there are, newest first."""

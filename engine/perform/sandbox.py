@@ -130,13 +130,12 @@ def _shown(spec: ProcessSpec, confine: Confinement, ground: Ground, home: Path) 
 
 def _needs_hiding(path: Path, covered: list[Path], shown: dict[Path, tuple[Path, bool]]) -> bool:
     """Not when it is hidden already with what lies above, and not where nothing is seen at that place."""
-    above = [other for other in (*covered, *shown) if path != other and under(path, other)]
-    if not above:
-        return True
-    nearest = max(above, key=lambda other: len(other.parts))
-    if nearest not in shown:
-        return False
-    return (shown[nearest][0] / path.relative_to(nearest)).exists()
+    for above in path.parents:  # the nearest first
+        if above in shown:
+            return (shown[above][0] / path.relative_to(above)).exists()
+        if above in covered:
+            return False
+    return True
 
 
 def _bubblewrap(spec: ProcessSpec, confine: Confinement, mode: SandboxMode, ground: Ground, status_fd: int) -> Launch:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
@@ -51,6 +52,7 @@ class Shell:
         self._now = now
         self._keepsakes = keepsakes
         self._publish = publish
+        self._warming: asyncio.Task[None] | None = None
 
     async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
         """The facts an effect comes to. Raises PerformError for what our own part could not do."""
@@ -62,7 +64,13 @@ class Shell:
                 case RunChecks():
                     said = await self._dependencies.ready()
                     return [*said, await self._judging.perform(effect, state)]
-                case PrepareWorkspace() if effect.task:
+                case PrepareWorkspace() if not effect.task:
+                    ready = await asyncio.to_thread(self._in_git, effect, state)
+                    self._warming = asyncio.create_task(self._warm())
+                    return [ready]
+                case PrepareWorkspace():
+                    if self._warming is not None:
+                        await self._warming
                     said = await self._dependencies.ready()
                     return [*said, await asyncio.to_thread(self._in_git, effect, state)]
                 case SaveCheckpoint():
@@ -75,6 +83,11 @@ class Shell:
             raise PerformError(error.message, kind=error.kind, hint=error.hint) from error
         except OSError as error:
             raise PerformError(f"{error.strerror or error}: {error.filename or ''}".rstrip(": ")) from error
+
+    async def _warm(self) -> None:
+        """Clone the first lane while the checks of the baseline run: on a large repository the clone takes seconds."""
+        with contextlib.suppress(WorkspaceError, OSError):
+            await asyncio.to_thread(self._workspace.warm, 0)
 
     def _in_git(self, effect: AnyEffect, state: State) -> ev.AnyEvent:
         match effect:

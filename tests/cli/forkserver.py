@@ -45,8 +45,6 @@ class ForkServer:
 
 def _serve() -> None:
     """The server's side: warm imports, then a child a line."""
-    import pydantic  # noqa: F401
-
     import engine.link.care
     import engine.link.keeping
     import engine.link.running  # noqa: F401

@@ -338,3 +338,14 @@ def test_inherited_git_variables_change_nothing(work: Workspace, monkeypatch: py
     monkeypatch.setenv("GIT_DIR", "/nowhere")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nowhere/index")
     assert work.prepare(0).tree == work.snapshot(0)
+
+
+def test_a_clone_made_ahead_is_filled_like_any_other(work: Workspace) -> None:
+    expected = content(work.prepare(0).path)
+    shutil.rmtree(work.lane_path(0))  # the private index of the old clone is still there, and knows of every file
+    work.warm(0)
+    assert work.lane_path(0).is_dir() and content(work.lane_path(0)) == {}
+    assert content(work.prepare(0).path) == expected != {}
+    write(work.lane_path(0) / "mine.txt")
+    work.warm(0)
+    assert "mine.txt" in content(work.lane_path(0))

@@ -39,6 +39,13 @@ def prepare(
     return Prepared(tree=tree, base=base, path=clone)
 
 
+def ensure_clone(store: Store, lane: int) -> None:
+    """The lane's clone, still without files when it had to be made."""
+    if not folder_of(store, lane).is_dir():
+        store.index(f"lane-{lane}").unlink(missing_ok=True)
+        dotgit.clone(store, lane)
+
+
 def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE) -> Scan:
     """The lane's content as a tree, whatever the agent did to hide it."""
     clone = folder_of(store, lane)
@@ -84,9 +91,7 @@ def _set_files(store: Store, lane: int, tree: str, rules: Rules, copy: tuple[str
     clone = folder_of(store, lane)
     if clone.is_symlink() or (clone.exists() and not clone.is_dir()):
         store.grave.remove(clone)
-    if not clone.is_dir():
-        store.index(f"lane-{lane}").unlink(missing_ok=True)
-        dotgit.clone(store, lane)
+    ensure_clone(store, lane)
     for item in scan.heal(clone):
         drop_odd(store, clone, item)
     view = view_of(store, lane)

@@ -76,7 +76,8 @@ def create_baseline(store: Store, sprint: str, milestone: str, at: float, descri
         number += 1
         ref = ref_of(sprint, "baseline", f"{name}-{number}")
     made = Baseline(milestone=milestone, ref=ref, commit=commit, at=at, description=clean_line(description))
-    _set(store, ref, commit, f"devteam: baseline {name}")
+    if ref not in taken:
+        store.repo.update_refs([(ref, commit, store.repo.null)], f"devteam: baseline {name}")
     write_atomic(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
     return made
 

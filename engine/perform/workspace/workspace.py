@@ -116,6 +116,10 @@ class Workspace:
 
     # ── lanes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
+    def warm(self, lane: int) -> None:
+        """Make the lane's clone ahead of its first use. Nothing depends on it: `prepare` makes what is not there."""
+        lanes.ensure_clone(self.store, lane)
+
     def prepare(self, lane: int, tree: str | None = None, base: str | None = None) -> Prepared:
         """The lane's clone with exactly that content (default: the sprint branch's head)."""
         head = base or self.head()

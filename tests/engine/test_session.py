@@ -1,0 +1,131 @@
+"""A whole session on a small repository: what the user edits meanwhile, and what a checkpoint keeps."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from engine import session as session_module
+from engine.clock import SystemClock
+from engine.core import events as ev
+from engine.core.commands import Answer
+from engine.core.state import State, Status
+from engine.journal import Journal
+from engine.plans.sprints import SprintFolder
+from engine.project import Project
+from engine.session import Options, Session
+from tests.engine import small
+
+THIRD = """
+- [ ] 1.3 Write a third file
+      scope: third.txt
+      depends: 1.2
+      complexity: 1
+"""
+MORE = '\n[[call]]\ntask = "1.3"\nedit = [{ path = "third.txt", content = "third\\n" }]\n'
+GATED = small.CONFIG.replace('task = "auto"', 'task = "gated"')
+
+
+class Bench:
+    def __init__(self, place: Path, config: str = small.CONFIG) -> None:
+        self.folder = place / "repo"
+        self.sprint: SprintFolder = small.make(self.folder, scenario=small.SCENARIO + MORE, config=config)
+        self.project: Project = small.project_of(self.folder, place / "state")
+        self.said: list[ev.AnyEvent] = []
+
+    async def run(self, react: Callable[[Session, ev.AnyEvent], object], attended: bool = False) -> State:
+        """A run to its end; `react` hears every fact and may give a coroutine."""
+        options = Options(attended=attended, trust="all", speed=1e9)
+        async with Session.open(self.project, self.sprint, SystemClock(), options) as session:
+            tasks: set[asyncio.Task[None]] = set()
+
+            def hear(envelopes: object, _state: State) -> None:
+                for envelope in envelopes:  # type: ignore[attr-defined]
+                    self.said.append(envelope.event)
+                    given = react(session, envelope.event)
+                    if asyncio.iscoroutine(given):
+                        tasks.add(asyncio.get_running_loop().create_task(given))
+
+            session.watch(hear)
+            async with asyncio.timeout(60):
+                state = await session.run()
+            await asyncio.gather(*tasks)
+            return state
+
+    def add_third(self) -> None:
+        path = self.sprint.plan_path
+        path.write_text(path.read_text() + THIRD)
+
+    def of(self, kind: type) -> list[ev.AnyEvent]:
+        return [one for one in self.said if isinstance(one, kind)]
+
+
+async def test_an_edit_before_the_files_are_watched_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session_module, "SETTLED", 0.3)
+    bench = Bench(tmp_path, GATED)
+
+    def react(session: Session, event: ev.AnyEvent) -> object:
+        if isinstance(event, ev.RunStarted):
+            bench.add_third()
+        if isinstance(event, ev.GateOpened):
+            return _answer_once(bench, session, event.gate)
+        return None
+
+    state = await bench.run(react, attended=True)
+    assert state.tasks["1.3"].status is Status.COMPLETE
+    assert len(bench.of(ev.PlanChanged)) == 1
+
+
+async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
+    """Answer a gate as soon as the edit was heard of."""
+    async with asyncio.timeout(40):
+        while not bench.of(ev.PlanChanged):
+            await asyncio.sleep(0.02)
+    await session.send(Answer(gate=gate, choice="y", by="test"))
+
+
+async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "SETTLED", 0.0)
+    bench = Bench(tmp_path, GATED)
+
+    async def edit(session: Session, gate: str) -> None:
+        async with asyncio.timeout(40):
+            while not bench.of(ev.PolicyChanged):
+                await asyncio.sleep(0.3)  # the watcher needs a moment to be there: so the edit is made until seen
+                config = bench.project.repo.config
+                config.write_text(config.read_text() + "\n# looked at again\n")
+                if "session_usd" not in config.read_text():
+                    config.write_text(config.read_text() + "\n[budget]\nsession_usd = 7.0\n")
+                    bench.add_third()
+        await session.send(Answer(gate=gate, choice="y", by="test"))
+
+    def react(session: Session, event: ev.AnyEvent) -> object:
+        return edit(session, event.gate) if isinstance(event, ev.GateOpened) else None
+
+    state = await bench.run(react, attended=True)
+    assert state.tasks["1.3"].status is Status.COMPLETE
+    assert state.policy.budget.session_usd == 7.0
+    changed = bench.of(ev.PlanChanged)
+    assert len(changed) == 1 and "1.3" in changed[0].summary  # type: ignore[attr-defined]
+
+
+async def test_every_checkpoint_names_its_place_in_the_journal_and_few_copy_it(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    await bench.run(lambda _session, _event: None)
+    folders = sorted((bench.project.state.root / "checkpoints").glob("*/*"))
+    assert len(folders) >= 2
+    assert not list((bench.project.state.root / "checkpoints").rglob("*.db"))
+    with Journal.open(bench.project.repo.db, clock=lambda: 0.0, backup_dir=tmp_path / "b", read_only=True) as journal:
+        known = {envelope.seq for envelope in journal.tail(0)}
+    for folder in folders:
+        place = msgspec.json.decode((folder / "journal.json").read_bytes())
+        assert place["seq"] in known and len(place["chain"]) == 64
+        assert (folder / "progress.txt").is_file()
+    # One with the first checkpoint, one with the run's end.
+    assert len(list(bench.project.backups.glob("journal-*.db"))) == 2
