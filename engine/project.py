@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.config import Config, load
 from engine.core.events import Envelope, SprintCreated
 from engine.core.fold import fold
 from engine.core.model import Plan, Struct
@@ -17,6 +17,9 @@ from engine.journal import Journal, JournalMissing
 from engine.paths import RepoPaths, StatePaths, find_repo, state_paths
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder, find_sprint
+
+if TYPE_CHECKING:
+    from engine.config import Config
 
 
 class NoRepository(Exception):  # noqa: N818  it is an answer, not a fault
@@ -44,6 +47,8 @@ class Project(Struct, frozen=True, kw_only=True):
         return self.state.root / "backups"
 
     def config(self) -> Config:
+        from engine.config import load  # the parser of TOML is a tenth of a status
+
         return load(self.repo.config)
 
     def sprint(self, hint: str = "") -> SprintFolder:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 from engine.plans.contract import PlanError
 
@@ -16,8 +17,7 @@ TAB = 4
 _LINE = re.compile(r"([^\r\n]*)(\r\n|\n|\r|\Z)")
 
 
-@dataclass
-class Item:
+class Item(Struct):
     """A piece of a field's value, with its place."""
 
     text: str
@@ -25,8 +25,7 @@ class Item:
     bullet: bool = False
 
 
-@dataclass
-class FieldDraft:
+class FieldDraft(Struct):
     name: str
     line: int
     indent: int
@@ -35,8 +34,7 @@ class FieldDraft:
     """`description: |`: what is indented deeper is text, whatever it looks like."""
 
 
-@dataclass
-class TaskDraft:
+class TaskDraft(Struct):
     line: int
     indent: int
     box: Span
@@ -46,8 +44,7 @@ class TaskDraft:
     fields: list[FieldDraft] = field(default_factory=list)
 
 
-@dataclass
-class PhaseDraft:
+class PhaseDraft(Struct):
     line: int
     number: str = ""
     title: str = ""
@@ -57,8 +54,7 @@ class PhaseDraft:
     tasks: list[TaskDraft] = field(default_factory=list)
 
 
-@dataclass
-class Meta:
+class Meta(Struct):
     """A `Status:` or `Topic:` line."""
 
     value: str
@@ -66,8 +62,7 @@ class Meta:
     span: Span
 
 
-@dataclass
-class Outline:
+class Outline(Struct):
     source: str
     title: str = ""
     status: Meta | None = None
@@ -80,8 +75,7 @@ class Outline:
         self.errors.append(PlanError(source=self.source, line=line, what=what, expected=expected, fix=fix))
 
 
-@dataclass
-class Line:
+class Line(Struct):
     number: int
     start: int
     text: str
