@@ -147,11 +147,12 @@ def ended_before(life: Life, seconds: float) -> bool:
     """Whether the engine came to its end by itself; else it was killed."""
     process = life.start(dying=False)
     try:
-        process.communicate(timeout=seconds)
+        _, err = process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
         return False
+    assert process.returncode == 0, err.decode()
     return True
 
 
