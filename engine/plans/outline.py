@@ -144,14 +144,14 @@ class _Reader:
         return phase
 
     def _box(self, line: Line, box: re.Match[str], inside: bool) -> None:
-        rest = box.group(2) or ""
+        rest, mark = box.group(2) or "", box.group(1).strip()
         if self.task is not None and inside:
             if self.field is None or self.field.name == "description":
                 self._nested(line, rest)
             else:
-                self._item(line, rest, bullet=True)
+                # Brackets that are no box before words are part of the item: reading must lose nothing of a command.
+                self._item(line, rest if rest and mark in MARKS else line.body[box.start(1) - 1 :], bullet=True)
             return
-        mark = box.group(1).strip()
         if mark not in MARKS:
             self.out.refuse(
                 line.number,

@@ -122,6 +122,10 @@ FIELDS = [
         {"verify": ("make a",), "description": "Words after."},
         id="prose is no command",
     ),
+    pytest.param("  accept:\n    - [ ] one\n    - [x] two", {"accept": ("one", "two")}, id="criteria with boxes"),
+    pytest.param(
+        "  verify:\n    - []\n    - [ 1 ] && make", {"verify": ("[]", "[ 1 ] && make")}, id="brackets, no box"
+    ),
     pytest.param("  Some words.\n\n  More.", {"description": "Some words.\n\nMore."}, id="text without a name"),
     pytest.param("  description: |\n    scope: x\n    ```", {"description": "scope: x\n```", "scope": ()}, id="block"),
     pytest.param(
