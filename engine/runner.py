@@ -14,6 +14,7 @@ from engine.core.commands import AnyCommand
 from engine.core.decide import decide
 from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
+from engine.core.index_ladder import RungStats
 from engine.core.model import Struct
 from engine.core.orders import obey
 from engine.core.policy import Policy
@@ -44,6 +45,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     max_iterations: int = 0
     day_spent_usd: float = 0.0
     recent_calls: tuple[float, ...] = ()
+    measured: dict[str, RungStats] = {}
     config_hash: str = ""
     checks: tuple[str, ...] = ()
 
@@ -153,6 +155,7 @@ class Runner:
             max_iterations=options.max_iterations,
             day_spent_usd=options.day_spent_usd,
             recent_calls=options.recent_calls,
+            measured=options.measured,
             config_hash=options.config_hash,
             checks=options.checks,
         )

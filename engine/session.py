@@ -17,6 +17,8 @@ from engine.clock import Clock
 from engine.config import Config, ConfigRefused, config_hash, to_policy
 from engine.core import events as ev
 from engine.core.commands import AnyCommand
+from engine.core.index_ladder import RungStats, added
+from engine.core.ladder import measured
 from engine.core.model import Plan, Struct, TaskSpec
 from engine.core.policy import Policy
 from engine.core.state import State, Status
@@ -265,7 +267,7 @@ class Session:
             boundary=self._boundary,
         )
         self._first_words(journal, state, plan)
-        spent, recent = _elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        spent, recent, known = _elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
         self._run_options = RunOptions(
             run=run_id,
             pid=os.getpid(),
@@ -280,6 +282,7 @@ class Session:
             checks=tuple(spec.name for spec in specs),
             day_spent_usd=spent,
             recent_calls=recent,
+            measured=known,
         )
 
     def _policy(self, config: Config) -> Policy:
@@ -379,14 +382,19 @@ def as_marked(plan: Plan, state: State) -> Plan:
     return replace(plan, phases=tuple(phases))
 
 
-def _elsewhere(journal: Journal, stream: str, now: float, utc_offset: float) -> tuple[float, tuple[float, ...]]:
-    """What the repository's other sprints spent today, and when they called agents within the hour."""
+def _elsewhere(
+    journal: Journal, stream: str, now: float, utc_offset: float
+) -> tuple[float, tuple[float, ...], dict[str, RungStats]]:
+    """Of the repository's other sprints: spent today, agent calls within the hour, and what they measured of a rung."""
     day = int((now + utc_offset) // 86400)
     spent, calls = 0.0, []
+    stats: dict[str, RungStats] = {}
     for other in journal.streams():
         if other == stream:
             continue
         state = load_state(journal, other)
         spent += state.usage_by_day.get(str(day), 0.0)
         calls += [call for call in state.recent_calls if now - 3600 < call <= now]
-    return spent, tuple(sorted(calls))
+        for name, one in measured(state).items():
+            stats[name] = added(stats[name], one) if name in stats else one
+    return spent, tuple(sorted(calls)), stats

@@ -54,7 +54,7 @@ class Ladder(Section, frozen=True, kw_only=True):
     """Failures in a row each rung may have before the next is tried; the last calls the Bug Council. \
 Empty: 2 each and 3 at the top."""
     task_value_usd: MoreThanZero = 20.0
-    """index: what a finished task is worth; above this expected cost per success the council sits."""
+    """index: what a finished task is worth; a dearer success ends the task as BLOCKED."""
     fallback: Words = ()
     """Agents that may take over, in order, while another waits for its usage limit."""
     rungs: tuple[RungConfig, ...] = tuple(
@@ -155,7 +155,7 @@ class Rollback(Section, frozen=True, kw_only=True):
     enabled: bool = True
     """Go back to the last good state by itself when fewer tests pass twice in a row."""
     checks: tuple[CheckKind, ...] = (CheckKind.BUILD, CheckKind.TESTS, CheckKind.TYPES)
-    """Kinds of checks that `devteam rollback` judges a commit by."""
+    """Kinds of checks that `devteam rollback` judges a commit by; where there is none of them, all checks."""
     max_commits_to_search: Annotated[int, Meta(ge=1, le=1000)] = 10
     """How far back `devteam rollback smart` looks for a good commit."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from engine.core.effects import AnyEffect
+from engine.core.index_ladder import RungStats
 from engine.core.model import (
     AgentResult,
     CheckResult,
@@ -65,6 +66,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     """Spent this day by the repository's other sprints."""
     recent_calls: tuple[float, ...] = ()
     """Times of other sprints' agent calls in the last hour: permits are shared."""
+    measured: dict[str, RungStats] = {}
+    """What the repository's other sprints measured of each rung, by its name."""
     config_hash: str = ""
     checks: tuple[str, ...] = ()
     """Names of the configured checks."""

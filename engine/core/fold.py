@@ -227,6 +227,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
         day=day,
         day_spent_usd=max(0.0, event.day_spent_usd) + state.usage_by_day.get(str(day), 0.0),
         recent_calls=tuple(recent),
+        measured=event.measured,
         warned=state.warned if policy.budget == state.policy.budget else (),
         breakers=breakers,
         outcome="",

@@ -91,6 +91,18 @@ def measure(tasks: Iterable[Sequence[Attempt]], reserves: Sequence[float]) -> tu
     )
 
 
+def added(one: RungStats, other: RungStats) -> RungStats:
+    """Both measurements of the same rung; what is reserved is the first one's."""
+    return RungStats(
+        reserve_usd=one.reserve_usd,
+        fresh=(one.fresh[0] + other.fresh[0], one.fresh[1] + other.fresh[1]),
+        after=(one.after[0] + other.after[0], one.after[1] + other.after[1]),
+        retry=(one.retry[0] + other.retry[0], one.retry[1] + other.retry[1]),
+        calls=one.calls + other.calls,
+        cost_usd=one.cost_usd + other.cost_usd,
+    )
+
+
 def choose(rungs_stats: Sequence[RungStats], failures_here: Sequence[int], current: int, value_usd: float) -> Choice:
     """The cheapest expected success among the current rung and those above it, or none above `value_usd`.
 

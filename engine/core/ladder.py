@@ -1,17 +1,14 @@
 """The ladder of models: when to stay, climb, or call the council.
 
 classic counts failures at each rung; index takes the rung with the least expected cost per success, from what this
-sprint has measured. Both call the council when stuck at the top, once, and both end after it.
+repository's sprints have measured. Both call the council when stuck at the top, once, and both end after it.
 """
 
 from __future__ import annotations
 
-from engine.core import index_ladder
+from engine.core.index_ladder import Attempt, RungStats, added, choose, measure
 from engine.core.model import Decision, Role, Struct
 from engine.core.state import State, TaskState
-
-TASK_VALUE_USD = 20.0
-"""What a solved task is worth to the index ladder, where the session budget is not smaller."""
 
 
 class Climb(Struct, frozen=True, kw_only=True):
@@ -60,8 +57,8 @@ def _by_index(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
         if record.at >= task.started_at and record.decision is not Decision.COMPLETE and record.rung <= top:
             failed[record.rung] += 1
     failed[rung] += 1
-    worth = min(TASK_VALUE_USD, state.policy.budget.session_usd or TASK_VALUE_USD)
-    choice = index_ladder.choose(_measured(state), failed, rung + bool(stuck), worth)
+    worth = min(policy.task_value_usd, state.policy.budget.session_usd or policy.task_value_usd)
+    choice = choose(_measured(state), failed, rung + bool(stuck), worth)
     why = f"stuck: {stuck}; {choice.reason}" if stuck else choice.reason
     if choice.rung is None:
         return Climb(decision=Decision.BLOCKED, rung=rung, reason=why)
@@ -69,17 +66,26 @@ def _by_index(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
     return Climb(decision=decision, rung=choice.rung, reason=why)
 
 
-def _measured(state: State) -> tuple[index_ladder.RungStats, ...]:
-    """What this sprint's attempts say of each rung; a call's price is the rung's average."""
+def _measured(state: State) -> tuple[RungStats, ...]:
+    """This sprint's attempts and those of the sprints before it."""
+    own = measured(state)
+    return tuple(
+        added(own[rung.name], state.measured.get(rung.name, RungStats())) for rung in state.policy.ladder.rungs
+    )
+
+
+def measured(state: State) -> dict[str, RungStats]:
+    """What this sprint's attempts say of each rung, by its name; a call's price is the rung's average."""
     rungs = state.policy.ladder.rungs
     usage = [state.usage_by_rung.get(rung.name) for rung in rungs]
     prices = [used.cost_usd / used.calls if used is not None and used.calls else 0.0 for used in usage]
     attempts = [
         [
-            index_ladder.Attempt(rung=past.rung, ok=past.decision is Decision.COMPLETE, cost_usd=prices[past.rung])
+            Attempt(rung=past.rung, ok=past.decision is Decision.COMPLETE, cost_usd=prices[past.rung])
             for past in task.history
             if past.rung < len(rungs)
         ]
         for task in state.tasks.values()
     ]
-    return index_ladder.measure(attempts, [rung.reserve_usd for rung in rungs])
+    stats = measure(attempts, [rung.reserve_usd for rung in rungs])
+    return {rung.name: one for rung, one in zip(rungs, stats, strict=True)}

@@ -19,7 +19,7 @@ class LadderPolicy(Struct, frozen=True, kw_only=True):
     policy: str = "classic"
     """classic, or index: the rung with the least expected cost per success from measured history."""
     task_value_usd: float = 20.0
-    """index: above this expected cost per success the council sits."""
+    """index: above this expected cost per success the task is BLOCKED."""
     roles: dict[str, str] = {}
     """Rung name by role; unset: reviewer, councillors and synthesis at the top, scope-judge at the bottom."""
     fallback: tuple[str, ...] = ()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from engine.core.effects import AnyEffect, CallAgent, Wait
+from engine.core.index_ladder import RungStats
 from engine.core.model import (
     CheckResult,
     Decision,
@@ -335,6 +336,8 @@ class State(Struct, frozen=True, kw_only=True):
     day_spent_usd: float = 0.0
     calls: int = 0
     recent_calls: tuple[float, ...] = ()
+    measured: dict[str, RungStats] = {}
+    """What the repository's other sprints measured of each rung, by its name."""
     usage_by_rung: dict[str, Usage] = {}
     usage_by_role: dict[str, Usage] = {}
     usage_by_day: dict[str, float] = {}

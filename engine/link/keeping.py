@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -121,18 +122,19 @@ def roll_back(desk: Desk, hint: str, how: str) -> tuple[bool, str]:
     """check: does the branch pass its checks? auto, smart: go back to a good commit. undo: as it was before."""
     if how == "undo":
         return True, _move(desk, hint, lambda workspace, now: workspace.roll_back_undo(now))
-    good = _judge_commits(desk, hint)
+    good = functools.cache(_judge_commits(desk, hint))
+    most = desk.project.config().rollback.max_commits_to_search
     if how == "check":
         workspace = workspace_of(desk, hint)
         tip = workspace.head()
         if good(tip):
             return True, f"{tip[:10]}: every check passes"
-        found = workspace.roll_back_check(good)
-        where = f"the last good commit is {found[:10]}" if found else "no good commit within 10"
+        found = workspace.roll_back_check(good, most)
+        where = f"the last good commit is {found[:10]}" if found else f"no good commit within {most}"
         return False, f"{tip[:10]}: the checks do not pass; {where}\n  → devteam rollback smart"
     if how == "auto":
         return True, _move(desk, hint, lambda workspace, now: workspace.roll_back_auto(now, good))
-    return True, _move(desk, hint, lambda workspace, now: workspace.roll_back_smart(now, good))
+    return True, _move(desk, hint, lambda workspace, now: workspace.roll_back_smart(now, good, most))
 
 
 def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback]) -> str:
@@ -175,9 +177,11 @@ def _back_again(stream: str, journal: Journal, state: State, workspace: Workspac
 
 
 def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:
-    """Whether a commit's tree passes every check, measured in the clean room."""
+    """Whether a commit's tree passes the checks of the kinds in `rollback.checks`, measured in the clean room."""
     project = desk.project
     config = project.config()
+    found = check_specs(config, project.root)
+    specs = tuple(spec for spec in found if spec.kind in config.rollback.checks) or found
     clock = SystemClock()
     places = make_state(project.state)
     scratch = places.root / "scratch"
@@ -197,7 +201,6 @@ def _judge_commits(desk: Desk, hint: str) -> Callable[[str], bool]:
             hide=(places.root,),
             policy=integrity(config),
         )
-        specs = check_specs(config, project.root)
         measured_here = await measure_baseline(
             base=workspace.tree_of(commit),
             specs=specs,

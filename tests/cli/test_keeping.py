@@ -25,6 +25,16 @@ def test_a_sprint_is_taken_back_and_landed(tmp_path: Path, home: Path) -> None:
 
     good = ground.run("rollback", "check")
     assert (good.code, "every check passes" in good.out) == (0, True)
+    config = ground.read(".devteam/config.toml")
+    sad = '\n[[checks.run]]\nname = "sad"\nkind = "own"\ncommand = ["false"]\n'
+    ground.write(".devteam/config.toml", config + sad)
+    bad = ground.run("rollback", "check")
+    assert (bad.code, "no good commit within 10" in bad.out) == (1, True), "none of its kinds: judged by all checks"
+    ground.write(".devteam/config.toml", config + sad + '[rollback]\nchecks = ["lint"]\n')
+    assert ground.run("rollback", "check").code == 0, "judged by the kinds the configuration names"
+    ground.write(".devteam/config.toml", config + sad + "[rollback]\nmax_commits_to_search = 1\n")
+    assert "no good commit within 1\n" in ground.run("rollback", "check").out
+    ground.write(".devteam/config.toml", config)
     back = ground.run("baseline", "rollback", "feature_complete-1.1")
     assert (back.code, "open again: 1.2" in back.out) == (0, True)
     assert "- [x] 1.1" in ground.read(PLAN_FILE)

@@ -18,6 +18,7 @@ from engine.config.looping import Ladder, RungConfig
 from engine.config.renamed import RENAMED
 from engine.config.words import docs_of, struct_of
 from engine.config.working import AgentConfig, Workspace
+from engine.core.policy import Policy
 
 DETECTED = Config(
     lanes=3,
@@ -148,3 +149,31 @@ def test_the_command_line_writes_and_checks(tmp_path, capsys):
     bad.write_text("lanes = 0")
     assert main([str(bad)]) == 4 and "c.toml:1:1" in capsys.readouterr().err
     assert main([str(Path("absent"))]) == 0 and main([]) == 4
+
+
+def settings_of(section: type[msgspec.Struct]) -> set[str]:
+    """Names of all settings below a section."""
+    names = set()
+    for field in inspect.type_info(section).fields:
+        inner = struct_of(field.type)
+        names |= settings_of(inner) if inner is not None else {field.name}
+    return names
+
+
+READ = re.compile(r"\.(\w+)\b")
+
+
+def test_every_setting_is_read_by_something():
+    """A documented setting that nothing reads is a promise nobody keeps."""
+    engine = Path(__file__).parents[2] / "engine"
+    shown = [*engine.rglob("*.py"), *(engine.parent / "tui").rglob("*.py")]
+    readers = [path for path in shown if path.parent.name != "config" or path.name == "to_policy.py"]
+    read = {name for path in readers for name in READ.findall(path.read_text("utf-8"))}
+    assert settings_of(Config) - read == set()
+    decided = {
+        name
+        for path in (engine / "core").glob("*.py")
+        if path.name != "policy.py"
+        for name in READ.findall(path.read_text("utf-8"))
+    }
+    assert settings_of(Policy) - decided - {"roles", "failures"} == set(), "policy.py itself reads roles and failures"

@@ -35,7 +35,7 @@ def _value(kind: Any, name: str) -> Any:
     if origin in (typing.Union, types.UnionType):
         return _value(next(arg for arg in args if arg is not type(None)), name)
     if origin is tuple:
-        return (_value(args[0], name),)
+        return tuple(_value(arg, name) for arg in args if arg is not ...)
     if origin is dict:
         return {name: 1 if args[1] is Any else _value(args[1], name)}
     if isinstance(kind, type) and issubclass(kind, enum.Enum):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.core.ladder import after_failure
+from engine.core.index_ladder import RungStats, added
+from engine.core.ladder import after_failure, measured
 from engine.core.model import Decision
 from engine.core.policy import BudgetPolicy
 from engine.core.state import State, Status, TaskState, Usage
@@ -88,6 +89,15 @@ SKIPPED = {"haiku": 0.9, "sonnet": 3.0, "opus": 0.1}
             "more than the $0.00 the task is worth",
             id="not worth it",
         ),
+        pytest.param(
+            replace(index(DEAR), policy=ladder(policy="index", task_value_usd=0.001)),
+            failed_at(0, 0),
+            "",
+            "BLOCKED",
+            0,
+            "more than the $0.00 the task is worth",
+            id="not worth what the user said",
+        ),
     ],
 )
 def test_by_index(state: State, task: TaskState, stuck: str, decision: str, rung: int | None, words: str) -> None:
@@ -106,3 +116,20 @@ def test_failures_before_a_retry_are_not_this_attempts() -> None:
     tired = after_failure(state, failed_at(0, 0, history=old), "")
     assert (fresh.decision, fresh.rung) == (same.decision, same.rung)
     assert tired.rung > 0
+
+
+def test_other_sprints_measurements_count() -> None:
+    """A rung that never succeeds in this repository is not climbed to in the next sprint either."""
+    hopeless = RungStats(fresh=(0, 40), after=(0, 40), calls=80, cost_usd=80.0)
+    good = RungStats(fresh=(40, 0), after=(40, 0), calls=80, cost_usd=8.0)
+    state = index()
+    task = failed_at(0, 2, history=tuple(a_record(n, rung=0, decision=Decision.ITERATE, at=1.0) for n in (1, 2)))
+    assert after_failure(replace(state, measured={"sonnet": good, "opus": hopeless}), task, "").rung == 1
+    assert after_failure(replace(state, measured={"sonnet": hopeless, "opus": good}), task, "").rung == 2
+
+
+def test_what_a_sprint_measured_is_told_by_name() -> None:
+    known = measured(index(DEAR))
+    assert (known["haiku"].fresh, known["haiku"].retry) == ((0, 1), (0, 7))
+    assert known["sonnet"].cost_usd == pytest.approx(8 * 3.0)
+    assert added(known["haiku"], known["haiku"]).retry == (0, 14)

@@ -12,10 +12,10 @@ import pytest
 from engine import session as session_module
 from engine.clock import SystemClock
 from engine.core import events as ev
-from engine.core.commands import Answer
+from engine.core.commands import Answer, Stop
 from engine.core.state import State, Status
 from engine.journal import Journal
-from engine.plans.sprints import SprintFolder
+from engine.plans.sprints import SprintFolder, new_sprint
 from engine.project import Project
 from engine.session import Options, Session
 from tests.engine import small
@@ -129,3 +129,17 @@ async def test_every_checkpoint_names_its_place_in_the_journal_and_few_copy_it(t
         assert (folder / "progress.txt").is_file()
     # One with the first checkpoint, one with the run's end.
     assert len(list(bench.project.backups.glob("journal-*.db"))) == 2
+
+
+async def test_a_sprint_knows_what_the_others_spent_called_and_measured(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    first = await bench.run(lambda _session, _event: None)
+    assert first.spent_usd > 0
+    bench.sprint = new_sprint(bench.folder, small.PLAN, "plan.md", "2026-11-17")
+    await bench.run(lambda session, event: session.send(Stop()) if isinstance(event, ev.RunStarted) else None)
+    told = bench.of(ev.RunStarted)[-1]
+    assert isinstance(told, ev.RunStarted)
+    assert told.day_spent_usd == pytest.approx(first.spent_usd)
+    assert len(told.recent_calls) == first.calls
+    assert (told.measured["haiku"].fresh, told.measured["haiku"].retry) == ((1, 1), (1, 0))
+    assert not bench.of(ev.RunStarted)[0].measured  # type: ignore[attr-defined]

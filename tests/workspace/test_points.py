@@ -92,6 +92,11 @@ def test_the_search_is_bounded(work: Workspace, history: list[str]) -> None:
     asked: list[str] = []
     assert work.roll_back_check(lambda commit: asked.append(commit) or False) == ""  # type: ignore[func-returns-value]
     assert asked == history[::-1]  # it ends at the base, not in the user's own history
+    asked.clear()
+    assert work.roll_back_check(lambda commit: asked.append(commit) or False, 2) == ""  # type: ignore[func-returns-value]
+    assert asked == history[:1:-1]
+    with pytest.raises(WorkspaceError, match="none of the last 2"):
+        work.roll_back_smart(5.0, lambda _: False, 2)
 
 
 def test_a_foreign_commit_is_no_target(work: Workspace, repo: Path, history: list[str]) -> None:

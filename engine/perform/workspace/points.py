@@ -18,6 +18,7 @@ from engine.perform.workspace.start import branch_of, ref_of
 from engine.perform.workspace.store import Store
 
 SEARCHED = 10
+"""Commits looked at for a good one, unless the configuration says otherwise."""
 
 
 def save_checkpoint(
@@ -106,10 +107,10 @@ def roll_back_to_baseline(store: Store, sprint: str, baseline: str, at: float) -
 # ── rollback ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def last_good(store: Store, sprint: str, is_good: Callable[[str], bool]) -> str:
-    """The newest of the branch's last ten commits that is good; the base counts. Empty: none is."""
+def last_good(store: Store, sprint: str, is_good: Callable[[str], bool], most: int = SEARCHED) -> str:
+    """The newest of the branch's last commits that is good; the base counts. Empty: none is."""
     base = store.repo.resolve(ref_of(sprint, "base"))
-    for entry in trees.log(store.git, branch_tip(store, sprint), limit=SEARCHED):
+    for entry in trees.log(store.git, branch_tip(store, sprint), limit=most):
         if is_good(entry.commit):
             return entry.commit
         if entry.commit == base:
@@ -133,12 +134,14 @@ def roll_back_auto(store: Store, sprint: str, at: float, is_good: Callable[[str]
     return go_to(store, sprint, before, "the last commit is not good", at)
 
 
-def roll_back_smart(store: Store, sprint: str, at: float, is_good: Callable[[str], bool]) -> Rollback:
-    """Back to the last good commit within ten."""
+def roll_back_smart(
+    store: Store, sprint: str, at: float, is_good: Callable[[str], bool], most: int = SEARCHED
+) -> Rollback:
+    """Back to the last good commit among the newest."""
     head = _head(store, sprint)
-    good = last_good(store, sprint, is_good)
+    good = last_good(store, sprint, is_good, most)
     if not good:
-        raise WorkspaceError(f"none of the last {SEARCHED} commits is good", hint="devteam baseline list")
+        raise WorkspaceError(f"none of the last {most} commits is good", hint="devteam baseline list")
     if good == head:
         return _still(store, head, "the tip is good")
     return go_to(store, sprint, good, "last good commit", at)

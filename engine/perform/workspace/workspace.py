@@ -238,15 +238,15 @@ class Workspace:
     def roll_back_to_baseline(self, baseline: str, at: float) -> Rollback:
         return points.roll_back_to_baseline(self.store, self.sprint, baseline, at)
 
-    def roll_back_check(self, is_good: Callable[[str], bool]) -> str:
+    def roll_back_check(self, is_good: Callable[[str], bool], most: int = points.SEARCHED) -> str:
         """The commit a smart rollback would go to; the tip itself when it is good; empty when none is."""
-        return points.last_good(self.store, self.sprint, is_good)
+        return points.last_good(self.store, self.sprint, is_good, most)
 
     def roll_back_auto(self, at: float, is_good: Callable[[str], bool]) -> Rollback:
         return points.roll_back_auto(self.store, self.sprint, at, is_good)
 
-    def roll_back_smart(self, at: float, is_good: Callable[[str], bool]) -> Rollback:
-        return points.roll_back_smart(self.store, self.sprint, at, is_good)
+    def roll_back_smart(self, at: float, is_good: Callable[[str], bool], most: int = points.SEARCHED) -> Rollback:
+        return points.roll_back_smart(self.store, self.sprint, at, is_good, most)
 
     def roll_back_undo(self, at: float) -> Rollback:
         return points.undo(self.store, self.sprint, at)
