@@ -1,4 +1,4 @@
-"""The seeds' reports, from state alone: iteration, completion, progress banner, closing summary."""
+"""The seeds' reports, from state alone: iteration, completion, progress banner, council."""
 
 from __future__ import annotations
 
@@ -61,7 +61,6 @@ def completion(state: State, task: TaskState) -> str:
     """The report of a task that has ended."""
     rungs = state.policy.ladder.rungs
     passed, total = counts(task.checks)
-    met, criteria = _criteria(task)
     word = "COMPLETE" if task.status is Status.COMPLETE else (task.decision or Decision.BLOCKED).value
     climbs = [climb for climb in state.escalations if climb.task == task.id]
     widest = max((len(rung.name) for rung in rungs), default=0) + 1
@@ -89,7 +88,7 @@ def completion(state: State, task: TaskState) -> str:
         f"  Security issues: {_errors(task, CheckKind.SECURITY)}",
         "",
         "[Requirements]",
-        f"  All criteria met: {'YES' if met == criteria else 'NO'} ({met}/{criteria})",
+        f"  All criteria met: {_all_met(task)}",
         *(["  Review overridden by the human"] if task.overridden else []),
         "",
         "[Model Usage]",
@@ -135,79 +134,6 @@ def banner(state: State, sprints: tuple[int, int] = (0, 0)) -> str:
         SHORT_RULE,
     ]
     return "\n".join(lines)
-
-
-def summary(state: State) -> str:
-    """The closing summary: how it ended, what is proven, what was made, what needs the human."""
-    tasks = list(state.tasks.values())
-    complete = [task for task in tasks if task.status is Status.COMPLETE]
-    created, modified, deleted, tests = (
-        sum(getattr(task.history[-1], name) for task in complete if task.history)
-        for name in ("created", "modified", "deleted", "new_tests")
-    )
-    last = [result for task in complete for result in task.checks]
-    by = [f"{sum(result.verdict is verdict for result in last)} {verdict.value}" for verdict in Verdict]
-    head = (
-        f"Sprint {state.sprint} successfully completed in {state.iterations} iterations!"
-        if state.outcome == "done"
-        else f"Sprint {state.sprint} ended: {state.outcome or 'still going'}. {clean_line(state.outcome_reason)}"
-    )
-    overridden = sum(task.overridden for task in tasks)
-    lines = [
-        head,
-        "",
-        f"Evidence: {len(last)} checks: {', '.join(by)}"
-        + (f", {overridden} review(s) overridden by the human" if overridden else ""),
-        "",
-        "Final Validation:",
-        *_validation(state, tasks),
-        "",
-        "Files Modified:",
-        f"- {created} files created",
-        f"- {modified} files modified",
-        f"- {deleted} files deleted",
-        f"- {tests} tests added",
-        "",
-        f"Cost: ${state.spent_usd:.2f} in {state.calls} agent calls, {len(state.escalations)} escalations, "
-        f"{state.councils} council sessions",
-    ]
-    open_ends = [task for task in tasks if task.ended and task.status is not Status.COMPLETE]
-    if open_ends:
-        lines += ["", "Needs you:"]
-        lines += [
-            f"- {task.id} {clean_line(task.spec.title)}: {task.status.value}: {clean_line(task.reason)}"
-            + (f"\n  → {clean_line(task.action)}" if task.action else "")
-            for task in open_ends
-        ]
-    if state.sprint:
-        lines += ["", f"Plan kept at: .devteam/sprints/{state.sprint}/plan.md"]
-    return "\n".join(lines)
-
-
-def _validation(state: State, tasks: list[TaskState]) -> list[str]:
-    """The seed's four questions, answered from the last tree that was judged and the checks on the whole branch."""
-    done, total = state.progress()
-    judged = [task for task in tasks if task.checks and task.status is Status.COMPLETE]
-    results = judged[-1].checks if judged else ()
-    tests = [result for result in results if result.kind is CheckKind.TESTS]
-    builds = [result for result in results if result.kind is CheckKind.BUILD]
-    passed, known = counts(tests)
-    covered = next((result.coverage for result in tests if result.coverage is not None), None)
-    coverage = f" ({covered:.0f}% coverage)" if covered is not None else ""
-    green = bool(tests) and all(result.verdict is Verdict.PASS for result in tests)
-    met, criteria = (sum(pair) for pair in zip(*(_criteria(task) for task in tasks), strict=True)) if tasks else (0, 0)
-    final = state.final.value if state.final else Verdict.NOT_RUN.value
-    build = (
-        f"{_tick(all(one.verdict is Verdict.PASS for one in builds))} Build succeeds" if builds else "– No build check"
-    )
-    word = f"All {total} tasks" if done == total else f"{done} of {total} tasks"
-    return [
-        f"{_tick(green)} All tests passing{coverage}: {passed}/{known}" if tests else "– No tests were run",
-        build,
-        f"{_tick(done == total)} {word} complete and committed on {state.branch}",
-        f"{_tick(state.final is Verdict.PASS)} All checks on the finished branch: {final}",
-        f"{_tick(met == criteria)} {'All' if met == criteria else f'{met} of'} {criteria} acceptance criteria met",
-    ]
 
 
 def replayed(envelopes: Iterable[ev.Envelope]) -> Iterator[tuple[State, ev.Envelope]]:
@@ -267,7 +193,7 @@ def _verdict(results: list[CheckResult]) -> str:
 
 
 def _requirements(task: TaskState) -> list[str]:
-    met, criteria = _criteria(task)
+    met, criteria = criteria_of(task)
     if task.review is None:
         return ["  Status: NOT_RUN", f"  Criteria: 0/{criteria}"]
     word = "PASS" if task.review.approved and met == criteria else "FAIL"
@@ -281,7 +207,14 @@ def _requirements(task: TaskState) -> list[str]:
     return lines
 
 
-def _criteria(task: TaskState) -> tuple[int, int]:
+def _all_met(task: TaskState) -> str:
+    met, criteria = criteria_of(task)
+    if criteria and task.review is None:
+        return f"not judged (0/{criteria})"
+    return f"{'YES' if met == criteria else 'NO'} ({met}/{criteria})"
+
+
+def criteria_of(task: TaskState) -> tuple[int, int]:
     if task.review is None:
         return 0, len(task.spec.accept)
     return sum(criterion.met for criterion in task.review.criteria), max(
@@ -292,7 +225,3 @@ def _criteria(task: TaskState) -> tuple[int, int]:
 def _errors(task: TaskState, kind: CheckKind) -> str:
     results = [result for result in task.checks if result.kind is kind]
     return str(sum(result.errors for result in results)) if results else "not checked"
-
-
-def _tick(passed: bool) -> str:
-    return "✓" if passed else "✗"

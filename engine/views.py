@@ -8,6 +8,7 @@ from pathlib import Path
 from engine import report
 from engine.core.clean import clean, clean_line
 from engine.core.state import State, Status, TaskState
+from engine.summary import summary
 
 _BOX = {
     Status.PENDING: " ",
@@ -126,7 +127,7 @@ def context(state: State) -> str:
 
 def closing_report(state: State) -> str:
     """report.md: the summary, then every task's completion report."""
-    parts = [f"# Report: {state.sprint}", "", "```", report.summary(state), "```", ""]
+    parts = [f"# Report: {state.sprint}", "", "```", summary(state), "```", ""]
     for task in state.tasks.values():
         if task.started_at or task.ended:
             parts += ["```", report.completion(state, task), "```", ""]

@@ -27,6 +27,7 @@ from engine.link.contract import (
 )
 from engine.link.local import Desk
 from engine.plans.sprints import SprintFolder
+from engine.summary import summary
 
 FILES = ("plan.md", "context.md", "report.md", "loop-state.md", "tracking.md")
 TEXT_CAP = 2_000_000
@@ -123,7 +124,7 @@ class Answers:
     def _report(self, query: GetReport) -> Answered:
         state = self._state()
         if not query.task:
-            return Answered(text=report.summary(state))
+            return Answered(text=summary(state))
         task = state.tasks.get(query.task)
         if task is None:
             return Answered(error=f"there is no task {query.task}; tasks: {', '.join(state.tasks)}")

@@ -30,6 +30,7 @@ from engine.link.contract import (
     SprintLine,
 )
 from engine.link.errors import UserError
+from engine.summary import summary
 
 LONGEST_GAP = 3.0
 """Seconds of silence that are played; a night's wait for a limit is not watched twice."""
@@ -206,7 +207,7 @@ class ReplayLink:
 
         state = self.state_at(self._at)
         if not query.task:
-            return Answered(text=report.summary(state))
+            return Answered(text=summary(state))
         if query.iteration:
             found = list(report.iterations(facts, query.task, query.iteration))
             return Answered(text=found[-1]) if found else Answered(error=f"no iteration {query.iteration} yet")

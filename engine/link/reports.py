@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engine import report
 from engine.core.state import State
 from engine.link.local import Desk
+from engine.summary import summary
 
 
 def task_report(desk: Desk, state: State, task: str) -> Iterator[str]:
@@ -26,4 +27,4 @@ def sprint_report(state: State, desk: Desk | None = None) -> Iterator[str]:
     for task in state.tasks.values():
         if task.ended and task.iteration:
             yield report.completion(state, task)
-    yield report.summary(state)
+    yield summary(state)

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from engine import report, views
-from engine.core.model import Verdict
+from engine.core.model import FileChange, Verdict
 from engine.core.state import Breaker, State
 from engine.link.local import open_desk
+from engine.summary import summary
 from tests.cli.ground import Ground, Told
 
 RULE = "═" * 63
@@ -150,7 +151,7 @@ def test_the_banners_status(state: State, changes: dict[str, object], word: str)
 
 def test_nothing_unproven_reads_as_proven(state: State) -> None:
     """A summary of a branch whose final checks did not pass has no tick before them."""
-    text = report.summary(msgspec.structs.replace(state, final=Verdict.ERROR, outcome="failed", outcome_reason="why"))
+    text = summary(msgspec.structs.replace(state, final=Verdict.ERROR, outcome="failed", outcome_reason="why"))
     assert "✗ All checks on the finished branch: ERROR" in text
     assert "ended: failed. why" in text
     assert "successfully" not in text
@@ -163,8 +164,33 @@ def test_hostile_words_do_not_reach_the_reports(state: State) -> None:
     bad = msgspec.structs.replace(task, reason=evil, action=evil, spec=msgspec.structs.replace(task.spec, title=evil))
     told = msgspec.structs.replace(state, tasks={**state.tasks, "1.2": bad}, health_reason=evil, outcome_reason=evil)
     texts = (
-        report.completion(told, bad), report.iteration(told, bad), report.summary(told), views.progress(told),
+        report.completion(told, bad), report.iteration(told, bad), summary(told), views.progress(told),
         views.loop_state(told), views.context(told), views.learning(bad), views.closing_report(told),
     )  # fmt: skip
     for text in texts:
         assert not re.search("[\x1b\x07\u202e]", text)
+
+
+def test_criteria_that_nobody_judged_are_neither_met_nor_unmet(state: State) -> None:
+    unread = msgspec.structs.replace(state.tasks["1.1"], review=None)
+    policy = msgspec.structs.replace(state.policy, review=False)
+    told = msgspec.structs.replace(state, policy=policy, tasks={"1.1": unread})
+    assert "– 1 acceptance criteria: judged by nobody, the review is off" in summary(told)
+    assert "All criteria met: not judged (0/1)" in report.completion(told, unread)
+
+
+@pytest.mark.parametrize(
+    ("first", "then", "words"),
+    [
+        pytest.param("modified", "modified", "0 files created\n- 1 files modified\n- 0 files deleted", id="twice"),
+        pytest.param("added", "modified", "1 files created\n- 0 files modified\n- 0 files deleted", id="made, changed"),
+        pytest.param("added", "deleted", "0 files created\n- 0 files modified\n- 0 files deleted", id="come and gone"),
+        pytest.param("modified", "deleted", "0 files created\n- 0 files modified\n- 1 files deleted", id="gone"),
+    ],
+)
+def test_a_file_that_two_tasks_changed_is_one_file(state: State, first: str, then: str, words: str) -> None:
+    tasks = {
+        name: msgspec.structs.replace(state.tasks[name], ended_at=at, changes=(FileChange(path="a.py", change=change),))
+        for name, at, change in (("1.2", 2.0, then), ("1.1", 1.0, first))
+    }
+    assert words in summary(msgspec.structs.replace(state, tasks=tasks))

@@ -1,0 +1,105 @@
+"""The closing summary of a sprint: how it ended, what is proven, what was made, what needs the human."""
+
+from __future__ import annotations
+
+from engine.core.clean import clean_line
+from engine.core.model import CheckKind, Verdict
+from engine.core.state import State, Status, TaskState
+from engine.core.verdict import counts
+from engine.report import criteria_of
+
+
+def summary(state: State) -> str:
+    """The seed's closing words, from state alone."""
+    tasks = list(state.tasks.values())
+    complete = [task for task in tasks if task.status is Status.COMPLETE]
+    files = list(_files(complete).values())
+    tests = sum(task.history[-1].new_tests for task in complete if task.history)
+    last = [result for task in complete for result in task.checks]
+    by = [f"{sum(result.verdict is verdict for result in last)} {verdict.value}" for verdict in Verdict]
+    head = (
+        f"Sprint {state.sprint} successfully completed in {state.iterations} iterations!"
+        if state.outcome == "done"
+        else f"Sprint {state.sprint} ended: {state.outcome or 'still going'}. {clean_line(state.outcome_reason)}"
+    )
+    overridden = sum(task.overridden for task in tasks)
+    lines = [
+        head,
+        "",
+        f"Evidence: {len(last)} checks: {', '.join(by)}"
+        + (f", {overridden} review(s) overridden by the human" if overridden else ""),
+        "",
+        "Final Validation:",
+        *_validation(state, tasks),
+        "",
+        "Files Modified:",
+        f"- {files.count('added')} files created",
+        f"- {files.count('modified')} files modified",
+        f"- {files.count('deleted')} files deleted",
+        f"- {tests} tests added",
+        "",
+        f"Cost: ${state.spent_usd:.2f} in {state.calls} agent calls, {len(state.escalations)} escalations, "
+        f"{state.councils} council sessions",
+    ]
+    open_ends = [task for task in tasks if task.ended and task.status is not Status.COMPLETE]
+    if open_ends:
+        lines += ["", "Needs you:"]
+        lines += [
+            f"- {task.id} {clean_line(task.spec.title)}: {task.status.value}: {clean_line(task.reason)}"
+            + (f"\n  → {clean_line(task.action)}" if task.action else "")
+            for task in open_ends
+        ]
+    if state.sprint:
+        lines += ["", f"Plan kept at: .devteam/sprints/{state.sprint}/plan.md"]
+    return "\n".join(lines)
+
+
+def _validation(state: State, tasks: list[TaskState]) -> list[str]:
+    """The seed's four questions, answered from the last tree that was judged and the checks on the whole branch."""
+    done, total = state.progress()
+    judged = [task for task in tasks if task.checks and task.status is Status.COMPLETE]
+    results = judged[-1].checks if judged else ()
+    tests = [result for result in results if result.kind is CheckKind.TESTS]
+    builds = [result for result in results if result.kind is CheckKind.BUILD]
+    passed, known = counts(tests)
+    covered = next((result.coverage for result in tests if result.coverage is not None), None)
+    coverage = f" ({covered:.0f}% coverage)" if covered is not None else ""
+    green = bool(tests) and all(result.verdict is Verdict.PASS for result in tests)
+    final = state.final.value if state.final else Verdict.NOT_RUN.value
+    build = (
+        f"{_tick(all(one.verdict is Verdict.PASS for one in builds))} Build succeeds" if builds else "– No build check"
+    )
+    word = f"All {total} tasks" if done == total else f"{done} of {total} tasks"
+    return [
+        f"{_tick(green)} All tests passing{coverage}: {passed}/{known}" if tests else "– No tests were run",
+        build,
+        f"{_tick(done == total)} {word} complete and committed on {state.branch}",
+        f"{_tick(state.final is Verdict.PASS)} All checks on the finished branch: {final}",
+        _criteria_line(tasks, state.policy.review),
+    ]
+
+
+def _criteria_line(tasks: list[TaskState], reviewed: bool) -> str:
+    met, criteria = (
+        (sum(pair) for pair in zip(*(criteria_of(task) for task in tasks), strict=True)) if tasks else (0, 0)
+    )
+    if criteria and not reviewed:
+        return f"– {criteria} acceptance criteria: judged by nobody, the review is off"
+    return f"{_tick(met == criteria)} {'All' if met == criteria else f'{met} of'} {criteria} acceptance criteria met"
+
+
+def _files(complete: list[TaskState]) -> dict[str, str]:
+    """What became of each path over all completed tasks: a file that several tasks changed is one file."""
+    files: dict[str, str] = {}
+    for task in sorted(complete, key=lambda task: task.ended_at):
+        for one in task.changes:
+            made = files.get(one.path) == "added"
+            if one.change == "deleted" and made:
+                del files[one.path]
+            elif one.change == "deleted" or not made:
+                files[one.path] = one.change if one.change in ("added", "deleted") else "modified"
+    return files
+
+
+def _tick(passed: bool) -> str:
+    return "✓" if passed else "✗"
