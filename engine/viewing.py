@@ -9,7 +9,7 @@ from engine import views
 from engine.core import events as ev
 from engine.core.state import State, Status
 from engine.plans.contract import PlanRefused
-from engine.plans.registry import mark_plan, mark_task
+from engine.plans.registry import mark_plan, mark_tasks
 from engine.plans.sprints import SprintFolder
 from engine.project import Project
 
@@ -84,11 +84,10 @@ class Views:
 
     def _mark_plan(self, state: State) -> None:
         path = self._sprint.plan_path
-        for task in state.tasks.values():
-            mark = _MARKS[task.status]
-            if self._marked.get(task.id) != mark:
-                mark_task(path, task.id, mark)
-                self._marked[task.id] = mark
+        marks = {task.id: _MARKS[task.status] for task in state.tasks.values()}
+        if changed := {task: mark for task, mark in marks.items() if self._marked.get(task) != mark}:
+            mark_tasks(path, changed)
+            self._marked.update(changed)
         done, total = state.progress()
         word = "COMPLETE" if total and done == total else "IN_PROGRESS"
         if self._marked.get("") != word:

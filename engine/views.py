@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
+
+import msgspec
 
 from engine import report
 from engine.core.clean import clean, clean_line
@@ -70,7 +71,8 @@ def features(state: State) -> str:
         }
         for task in state.tasks.values()
     ]
-    return json.dumps({"sprint": state.sprint, "features": rows}, indent=2, ensure_ascii=False) + "\n"
+    page = msgspec.json.encode({"sprint": state.sprint, "features": rows})
+    return msgspec.json.format(page, indent=2).decode() + "\n"
 
 
 def loop_state(state: State) -> str:

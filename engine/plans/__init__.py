@@ -2,7 +2,7 @@
 
 from engine.plans.change import describe_change
 from engine.plans.contract import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanFormat, PlanRefused
-from engine.plans.registry import FORMATS, format_of, mark_plan, mark_task, read_plan
+from engine.plans.registry import FORMATS, format_of, mark_plan, mark_tasks, read_plan
 from engine.plans.sprints import (
     SprintFolder,
     SprintNotFound,
@@ -29,7 +29,7 @@ __all__ = [
     "format_of",
     "list_sprints",
     "mark_plan",
-    "mark_task",
+    "mark_tasks",
     "new_sprint",
     "read_plan",
     "render",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePath
 from typing import Protocol
 
@@ -37,6 +37,10 @@ class PlanRefused(Exception):  # noqa: N818 - PlanError is one error, this is th
         super().__init__("\n".join(str(error) for error in self.errors))
 
 
+Place = tuple[int, int, str]
+"""Start and end of a task's mark in the text, and the status it gets."""
+
+
 class PlanFormat(Protocol):
     """One way to write a plan. Growth is another file with this contract, listed in registry.py."""
 
@@ -51,13 +55,39 @@ class PlanFormat(Protocol):
         """The plan, or PlanRefused with every error. The same text always gives the same ids."""
         ...
 
-    def mark(self, text: str, task_id: str, status: str) -> str:
-        """The text with the task's status (one of TASK_STATUSES) changed in place and nothing else.
+    def mark(self, text: str, marks: Mapping[str, str]) -> str:
+        """The text with these tasks' statuses (id → one of TASK_STATUSES) changed in place and nothing else.
 
-        Works on a text that `read` refuses, as long as the task is found once; PlanRefused where it is not.
+        Works on a text that `read` refuses, as long as each task is found once; PlanRefused where one is not.
         """
         ...
 
     def mark_plan(self, text: str, status: str) -> str:
         """The text with the plan's own status (one of PLAN_STATUSES) changed; unchanged where it states none."""
         ...
+
+
+def places_to_mark(marks: Mapping[str, str], found: Iterable[tuple[str, int, int]], source: str) -> list[Place]:
+    """Where each task to be marked stands in the text and what it is marked as, from the back of the text.
+
+    `found`: id, start and end of every task's mark. PlanRefused where a task is not there exactly once.
+    """
+    if unknown := set(marks.values()) - set(TASK_STATUSES):
+        raise ValueError(f"unknown task status {', '.join(sorted(unknown))}; one of {', '.join(TASK_STATUSES)}")
+    places: dict[str, list[tuple[int, int]]] = {task_id: [] for task_id in marks}
+    for task_id, start, end in found:
+        if task_id in places:
+            places[task_id].append((start, end))
+    errors = [
+        PlanError(
+            source=source,
+            line=0,
+            what=f"task id {task_id} is there {len(spans)} times" if spans else f"no task {task_id}",
+            expected=f"one task {task_id}",
+        )
+        for task_id, spans in places.items()
+        if len(spans) != 1
+    ]
+    if errors:
+        raise PlanRefused(errors)
+    return sorted(((*spans[0], marks[task_id]) for task_id, spans in places.items()), reverse=True)

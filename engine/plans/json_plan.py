@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any
 
@@ -11,7 +11,7 @@ from engine.core.clean import clean, clean_line
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.paths import kebab
 from engine.plans import fields
-from engine.plans.contract import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanRefused
+from engine.plans.contract import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 from engine.plans.graph import Placed, graph_errors
 from engine.plans.json_spans import Value, elements, line_of, members, value_at
 
@@ -40,15 +40,11 @@ class JsonFormat:
         reader = _Reader(text, source)
         return reader.plan()
 
-    def mark(self, text: str, task_id: str, status: str) -> str:
-        if status not in TASK_STATUSES:
-            raise ValueError(f"unknown task status {status!r}; one of {', '.join(TASK_STATUSES)}")
-        reader = _Reader(text, "plan.json")
-        found = [item for _, item, own in reader.named() if own == task_id]
-        if len(found) != 1:
-            what = f"no task {task_id}" if not found else f"task id {task_id} is there {len(found)} times"
-            raise PlanRefused([reader.error(0, what, f"one task {task_id}")])
-        return _edited(text, found[0].start, status)
+    def mark(self, text: str, marks: Mapping[str, str]) -> str:
+        found = ((own, item.start, item.end) for _, item, own in _Reader(text, "plan.json").named())
+        for start, _, status in places_to_mark(marks, found, "plan.json"):
+            text = _edited(text, start, status)
+        return text
 
     def mark_plan(self, text: str, status: str) -> str:
         if status not in PLAN_STATUSES:

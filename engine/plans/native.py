@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePath
 
 import msgspec
@@ -12,7 +12,7 @@ from engine.core.clean import clean_line
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.paths import kebab
 from engine.plans import fields
-from engine.plans.contract import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanRefused
+from engine.plans.contract import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 from engine.plans.drafts import FieldDraft, Outline, PhaseDraft, TaskDraft
 from engine.plans.graph import Placed, graph_errors
 from engine.plans.outline import outline
@@ -83,25 +83,11 @@ class NativeFormat:
             raise PlanRefused(sorted(errors, key=lambda error: error.line))
         return plan
 
-    def mark(self, text: str, task_id: str, status: str) -> str:
-        if status not in TASK_STATUSES:
-            raise ValueError(f"unknown task status {status!r}; one of {', '.join(TASK_STATUSES)}")
-        boxes = [item.box for _, item, found, _ in _named(outline(text, "plan.md")) if found == task_id]
-        if len(boxes) != 1:
-            what = f"no task {task_id}" if not boxes else f"task id {task_id} is there {len(boxes)} times"
-            raise PlanRefused(
-                [
-                    PlanError(
-                        source="plan.md",
-                        line=0,
-                        what=what,
-                        expected=f"one task {task_id}",
-                        fix=f"- [ ] {task_id} Title",
-                    )
-                ]
-            )
-        start, end = boxes[0]
-        return text[:start] + BOX[status] + text[end:]
+    def mark(self, text: str, marks: Mapping[str, str]) -> str:
+        found = ((task_id, *item.box) for _, item, task_id, _ in _named(outline(text, "plan.md")))
+        for start, end, status in places_to_mark(marks, found, "plan.md"):
+            text = text[:start] + BOX[status] + text[end:]
+        return text
 
     def mark_plan(self, text: str, status: str) -> str:
         if status not in PLAN_STATUSES:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from engine.core.model import Plan
@@ -69,10 +70,10 @@ def read_plan(path: Path) -> Plan:
     return format_of(path, text).read(text, str(path))
 
 
-def mark_task(path: Path, task_id: str, status: str) -> bool:
-    """Mark a task in its file, in place; whether anything changed. The user's text is replaced whole or not at all."""
+def mark_tasks(path: Path, marks: Mapping[str, str]) -> bool:
+    """Mark tasks in their file, in place; whether anything changed. The user's text is replaced whole or not at all."""
     text = read_text(path)
-    return _replace(path, text, format_of(path, text).mark(text, task_id, status))
+    return _replace(path, text, format_of(path, text).mark(text, marks))
 
 
 def mark_plan(path: Path, status: str) -> bool:

@@ -7,6 +7,7 @@ import re
 import msgspec
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.plans import FORMATS, TASK_STATUSES, PlanRefused, format_of
@@ -35,13 +36,26 @@ def test_mark_changes_one_task_and_nothing_else(form, plan):
     text = WRITERS[form.name](plan)
     for task in plan.tasks():
         for status in TASK_STATUSES:
-            marked = form.mark(text, task.id, status)
+            marked = form.mark(text, {task.id: status})
             assert form.read(marked, "x") == with_task(
                 plan, task.id, done=status == "done", skipped=status == "skipped"
             )
-            assert form.mark(marked, task.id, status) == marked
+            assert form.mark(marked, {task.id: status}) == marked
             assert without_marks(form, marked) == without_marks(form, text)
             assert form.name != "native" or changed_chars(text, marked) <= 1
+
+
+@EACH
+@given(plan=plans(), data=st.data())
+@settings(max_examples=25, deadline=None)
+def test_marking_many_at_once_is_marking_each(form, plan, data):
+    text = WRITERS[form.name](plan)
+    ids = data.draw(st.lists(st.sampled_from([task.id for task in plan.tasks()]), unique=True))
+    marks = {task_id: data.draw(st.sampled_from(TASK_STATUSES)) for task_id in ids}
+    one_by_one = text
+    for task_id, status in marks.items():
+        one_by_one = form.mark(one_by_one, {task_id: status})
+    assert form.mark(text, marks) == one_by_one
 
 
 @EACH
@@ -88,7 +102,7 @@ def test_all_errors_come_at_once(form):
 def test_marking_a_task_that_is_not_there_is_refused(form):
     text = WRITERS[form.name](Plan(title="X", phases=(phase_of([("1.1", ())]),)))
     with pytest.raises(PlanRefused, match=r"no task 3\.3"):
-        form.mark(text, "3.3", "done")
+        form.mark(text, {"3.3": "done"})
 
 
 @EACH

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.plans import PlanRefused, format_of, mark_plan, mark_task, read_plan
+from engine.plans import PlanRefused, format_of, mark_plan, mark_tasks, read_plan
 from engine.plans.registry import read_text
 
 BYTES = "\ufeff# Größe\r\nStatus: DRAFT \r\n\r\n- [ ] 1.1 a  \r\n\ttext\u2028more\r\n- [ ] 1.2 b".encode()
@@ -14,9 +14,9 @@ def test_marking_a_file_changes_one_byte_and_keeps_its_mode(tmp_path):
     path = tmp_path / "plan.md"
     path.write_bytes(BYTES)
     path.chmod(0o640)
-    assert mark_task(path, "1.2", "done") is True
+    assert mark_tasks(path, {"1.2": "done"}) is True
     assert path.read_bytes() == BYTES.replace(b"- [ ] 1.2", b"- [x] 1.2")
-    assert mark_task(path, "1.2", "done") is False
+    assert mark_tasks(path, {"1.2": "done"}) is False
     assert mark_plan(path, "IN_PROGRESS") is True
     assert path.read_bytes() == BYTES.replace(b"- [ ] 1.2", b"- [x] 1.2").replace(b"DRAFT", b"IN_PROGRESS")
     assert path.stat().st_mode & 0o777 == 0o640
@@ -28,7 +28,7 @@ def test_a_linked_plan_stays_a_link(tmp_path):
     real.write_bytes(BYTES)
     link = tmp_path / "plan.md"
     link.symlink_to(real)
-    mark_task(link, "1.1", "done")
+    mark_tasks(link, {"1.1": "done"})
     assert link.is_symlink() and b"[x] 1.1" in real.read_bytes()
 
 

@@ -68,12 +68,12 @@ MARKS = [
 
 @pytest.mark.parametrize(("text", "status", "wanted"), MARKS)
 def test_marking_touches_the_flag_only(text, status, wanted):
-    assert JSON.mark(text, "1.1", status) == wanted
+    assert JSON.mark(text, {"1.1": status}) == wanted
     assert JSON.read(wanted, "p").tasks()[0].done is (status == "done")
 
 
 def test_only_the_story_named_changes():
-    assert JSON.mark(PRD, "US-002", "done") == PRD.replace('"passes": false', '"passes": true')
+    assert JSON.mark(PRD, {"US-002": "done"}) == PRD.replace('"passes": false', '"passes": true')
 
 
 REFUSED = [

@@ -234,7 +234,7 @@ def test_marking_changes_the_box_and_no_other_byte(lines, bom, cut, status):
     for _, item, task_id, _ in named:
         if ids.count(task_id) > 1:
             continue
-        marked = NATIVE.mark(text, task_id, status)
+        marked = NATIVE.mark(text, {task_id: status})
         start, end = item.box
         assert text[start - 1] == "[" and text[end] == "]" and "[" not in text[start:end]
         assert marked[:start] == text[:start] and marked[start + 1 :] == text[end:]
