@@ -286,8 +286,13 @@ class Session:
         )
 
     def _policy(self, config: Config) -> Policy:
-        policy = to_policy(config)
-        return replace(policy, lanes=self._options.lanes) if self._options.lanes else policy
+        """The configuration's, with what the command line said over it: an edit of the file does not undo that."""
+        policy, options = to_policy(config), self._options
+        return replace(
+            policy,
+            lanes=options.lanes or policy.lanes,
+            max_iterations=options.max_iterations or policy.max_iterations,
+        )
 
     def _check_trust(self, config: Config) -> None:
         root = self.project.state.root

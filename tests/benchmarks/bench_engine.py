@@ -10,9 +10,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.bus import Bus
 from engine.clock import SystemClock
@@ -22,6 +25,9 @@ from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.core.policy import BudgetPolicy, CheckpointPolicy, LadderPolicy, LimitPolicy, Policy
 from engine.core.state import State
 from engine.journal import Journal
+from engine.perform.contract import Finished, ProcessSpec
+from engine.perform.process import ProcessSpawner
+from engine.perform.workspace.git import Git
 from engine.plans.sprints import SprintFolder
 from engine.runner import Runner, RunOptions
 from engine.session import Options, Session
@@ -136,23 +142,74 @@ def _calls_agent(event: ev.AnyEvent) -> bool:
     return isinstance(event, ev.EffectStarted) and isinstance(event.effect, ef.CallAgent)
 
 
+class Calls:
+    """The git and process calls of a run: how many, and what they cost our own process by themselves."""
+
+    def __init__(self) -> None:
+        self.git = 0
+        self.git_cpu = 0.0
+        self.processes: list[tuple[ProcessSpawner, ProcessSpec]] = []
+
+    def forget(self) -> None:
+        self.git, self.git_cpu = 0, 0.0
+        self.processes.clear()
+
+    @asynccontextmanager
+    async def counted(self) -> AsyncIterator[Calls]:
+        execute, run = Git._execute, ProcessSpawner.run
+
+        def counted_git(git: Git, *arguments: Any) -> tuple[int, bytes, str]:
+            begun = time.thread_time()
+            try:
+                return execute(git, *arguments)
+            finally:
+                self.git += 1
+                self.git_cpu += time.thread_time() - begun
+
+        async def counted_run(spawner: ProcessSpawner, spec: ProcessSpec, *hearers: Any) -> Finished:
+            self.processes.append((spawner, spec))
+            return await run(spawner, spec, *hearers)
+
+        Git._execute, ProcessSpawner.run = counted_git, counted_run  # type: ignore[method-assign,assignment]
+        try:
+            yield self
+        finally:
+            Git._execute, ProcessSpawner.run = execute, run  # type: ignore[method-assign]
+
+    async def processes_alone(self) -> float:
+        """Our own CPU for starting and ending the same processes again, each of which does nothing."""
+        begun = cpu()
+        for spawner, spec in self.processes:
+            await spawner.run(replace(spec, argv=("true",), stdin=b""))
+        return cpu() - begun
+
+
 async def real_iteration(folder: Path, iterations: int) -> dict[str, Any]:
     """With the scripted agent, a no-op check, real git and sandbox: CPU of our own process beside its children's."""
     sprint = sprint_of(folder / "repo", iterations)
     project = small.project_of(folder / "repo", folder / "state")
-    async with Session.open(project, sprint, SystemClock(), Options(trust="all", attended=False, speed=1e9)) as session:
+    options = Options(trust="all", attended=False, speed=1e9)
+    async with Calls().counted() as calls, Session.open(project, sprint, SystemClock(), options) as session:
+        calls.forget()
         own, children, wall = cpu(), resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
         state = await session.run()
+        own, wall = cpu() - own, time.monotonic() - wall
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    alone = await calls.processes_alone()
     count = max(1, state.iterations)
     return {
         "iterations": count,
         "outcome": state.outcome,
-        "own_cpu_ms_per_iteration": round((cpu() - own) * 1000 / count, 1),
+        "git_calls_per_iteration": round(calls.git / count, 1),
+        "processes_per_iteration": round(len(calls.processes) / count, 1),
+        "own_cpu_ms_per_iteration": round(own * 1000 / count, 1),
+        "of_that_calling_git_ms": round(calls.git_cpu * 1000 / count, 1),
+        "of_that_starting_processes_ms": round(alone * 1000 / count, 1),
+        "own_cpu_ms_beyond_its_calls": round((own - calls.git_cpu - alone) * 1000 / count, 1),
         "children_cpu_ms_per_iteration": round(
             (after.ru_utime + after.ru_stime - children.ru_utime - children.ru_stime) * 1000 / count, 1
         ),
-        "wall_ms_per_iteration": round((time.monotonic() - wall) * 1000 / count, 1),
+        "wall_ms_per_iteration": round(wall * 1000 / count, 1),
     }
 
 

@@ -132,6 +132,8 @@ class World:
             self.issued.add(effect.id)
             self.started.append(effect)
             self.append(ev.EffectStarted(effect=effect))
+            if isinstance(effect, ef.Finish):  # in the same transaction, as the runner has it
+                self.append(ev.RunEnded(run=self.state.run, outcome=effect.outcome, reason=effect.reason))
         return bool(decisions.effects)
 
     def land(self, effect: ef.AnyEffect) -> None:
@@ -139,9 +141,6 @@ class World:
         if isinstance(effect, ef.Wait):
             self.at = max(self.at, effect.until)
             self.append(ev.WaitEnded(id=effect.id))
-            return
-        if isinstance(effect, ef.Finish):
-            self.append(ev.RunEnded(run=self.state.run, outcome=effect.outcome, reason=effect.reason))
             return
         self.at += 1.0
         self.append(*self.script(self, effect))
