@@ -89,6 +89,8 @@ class DevteamApp(App[Leave]):
         self.report_themes(self._theme_problems)
         for problem in self.keys.problems:
             self.tell(problem, "warning")
+        if self.options.greeting:
+            self.tell(self.options.greeting)
         if self._driver is not None and not self._driver.is_headless:
             self._driver.write(KEEP_TITLE)
         self.push_screen(self._first_screen())
@@ -283,7 +285,8 @@ class DevteamApp(App[Leave]):
         if now - self._interrupted <= SECOND_CTRL_C:
             self.exit(Leave())
         self._interrupted = now
-        self.tell("ctrl+c again leaves the dashboard; the engine goes on")
+        then = "the run stops, and can be taken up again" if self.options.inline else "the engine goes on"
+        self.tell(f"ctrl+c again leaves the dashboard; {then}")
 
     async def action_quit(self) -> None:
         self.exit(Leave())

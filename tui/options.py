@@ -43,6 +43,10 @@ class TuiOptions:
     """False outside a git repository: the welcome screen says so."""
     replay: bool = False
     """The link is a recording: show the time slider."""
+    inline: bool = False
+    """The engine is in this process: leaving stops the run, resumably."""
+    greeting: str = ""
+    """Words shown once at the start."""
     bell: bool = True
     fps: float = 15.0
     land: Callable[[], Awaitable[Ack]] | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import tomllib
 from pathlib import Path
@@ -16,6 +17,8 @@ from engine.plans.sprints import SprintFolder, list_sprints, new_sprint
 from engine.session import Session
 
 HERE = Path(__file__).parent
+BY = "scenario"
+"""Who answered, in the journal."""
 _WHO = {
     "GIT_AUTHOR_NAME": "you",
     "GIT_AUTHOR_EMAIL": "you@localhost",
@@ -64,36 +67,57 @@ def scenario_of(folder: Path) -> Scenario:
     return load(folder / ".devteam" / "scenario.toml")
 
 
-async def attend(session: Session, heard: Subscription, scenario: Scenario) -> None:
-    """The scenario's human: answers every gate as the scenario says; with no word on it, skips or says yes."""
+async def attend(session: Session, heard: Subscription, scenario: Scenario, patience: float = 0.0) -> None:
+    """The scenario's human: answers every gate as the scenario says; with no word on it, skips or says yes.
+
+    With `patience` somebody may be watching: they have so many seconds to answer a gate themselves.
+    """
     asked: set[str] = set()
-    async for message in heard:
-        if not isinstance(message, ev.Envelope):
-            continue
-        match message.event:
-            case ev.GateOpened() as gate:
-                step = scenario.answer(gate.kind, gate.task)
-                if step is not None and step.ask and gate.gate not in asked:
-                    asked.add(gate.gate)
-                    await session.send(cmd.Answer(gate=gate.gate, choice="ask", text=step.ask, by="scenario"))
-                else:
-                    await _answer(session, gate.gate, gate.kind, scenario, gate.task)
-            case ev.GateReplied() as reply:
-                gate_state = session.state.gates.get(reply.gate)
-                if gate_state is not None and gate_state.open:
-                    await _answer(session, reply.gate, gate_state.kind, scenario, gate_state.task)
-            case ev.RunStarted():
-                for waiting in session.state.open_gates():
-                    await _answer(session, waiting.id, waiting.kind, scenario, waiting.task)
-            case _:
-                pass
+    waiting: set[asyncio.Task[None]] = set()
+
+    async def answer(gate: str, kind: str, task: str, question: str = "") -> None:
+        await asyncio.sleep(patience)
+        known = session.state.gates.get(gate)
+        if known is None or not known.open:
+            return
+        if question and gate not in asked:
+            asked.add(gate)
+            await session.send(cmd.Answer(gate=gate, choice="ask", text=question, by=BY))
+        else:
+            await _answer(session, gate, kind, scenario, task)
+
+    def later(gate: str, kind: str, task: str, question: str = "") -> None:
+        one = asyncio.create_task(answer(gate, kind, task, question))
+        waiting.add(one)
+        one.add_done_callback(waiting.discard)
+
+    try:
+        async for message in heard:
+            if not isinstance(message, ev.Envelope):
+                continue
+            match message.event:
+                case ev.GateOpened() as gate:
+                    step = scenario.answer(gate.kind, gate.task)
+                    later(gate.gate, gate.kind, gate.task, step.ask if step is not None else "")
+                case ev.GateReplied() as reply:
+                    known = session.state.gates.get(reply.gate)
+                    if known is not None:
+                        later(known.id, known.kind, known.task)
+                case ev.RunStarted():
+                    for open_gate in session.state.open_gates():
+                        later(open_gate.id, open_gate.kind, open_gate.task)
+                case _:
+                    pass
+    finally:
+        for one in waiting:
+            one.cancel()
 
 
 async def _answer(session: Session, gate: str, kind: str, scenario: Scenario, task: str) -> None:
     step = scenario.answer(kind, task)
     choice = step.choice if step is not None else ("skip" if kind == "blocked" else "yes")
     text = step.text if step is not None else ""
-    await session.send(cmd.Answer(gate=gate, choice=choice, text=text, by="scenario"))
+    await session.send(cmd.Answer(gate=gate, choice=choice, text=text, by=BY))
 
 
 def as_scripted(state: State, scenario: Scenario) -> list[str]:

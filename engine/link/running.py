@@ -12,16 +12,28 @@ from engine import demo
 from engine.bus import Subscription
 from engine.clock import SystemClock
 from engine.core.commands import Stop
-from engine.core.events import Envelope
+from engine.core.events import Envelope, GateAnswered
 from engine.core.state import State
 from engine.demo import as_scripted, prepare, scenario_of
 from engine.link.inline import InlineLink
 from engine.link.local import Desk, open_desk
+from engine.perform.agents.scripted import Scenario
 from engine.plans.sprints import SprintFolder
 from engine.runner import Ack, Boundary, Observer
 from engine.session import Options, Session
 
-__all__ = ["Options", "Session", "Subscription", "as_scripted", "inline", "prepare", "run", "run_demo", "scenario_of"]
+__all__ = [
+    "Options",
+    "Session",
+    "Subscription",
+    "as_scripted",
+    "demo_attended",
+    "inline",
+    "prepare",
+    "run",
+    "run_demo",
+    "scenario_of",
+]
 
 OnEvent = Callable[[Envelope, State], None]
 Attend = Callable[[Session], Coroutine[None, None, None]]
@@ -82,6 +94,24 @@ def _signals(session: Session) -> Iterator[None]:
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.remove_signal_handler(number)
         signal.signal(signal.SIGHUP, before)
+
+
+@contextlib.asynccontextmanager
+async def demo_attended(session: Session, scenario: Scenario, patience: float) -> AsyncIterator[asyncio.Event]:
+    """Gates that nobody answers in time are answered by the scenario. The event is set once a human answered one."""
+    human = asyncio.Event()
+
+    def hear(envelopes: Sequence[Envelope], _state: State) -> None:
+        if any(isinstance(one.event, GateAnswered) and one.event.by != demo.BY for one in envelopes):
+            human.set()
+
+    session.watch(hear)
+    attendant = asyncio.create_task(demo.attend(session, session.bus.subscribe(), scenario, patience))
+    try:
+        yield human
+    finally:
+        attendant.cancel()
+        await asyncio.gather(attendant, return_exceptions=True)
 
 
 async def run_demo(

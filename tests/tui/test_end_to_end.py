@@ -89,3 +89,16 @@ def test_the_demo_is_run_and_answered(terminal: Terminal) -> None:
     left = terminal.wait("LEFT")
     assert "Traceback" not in left
     assert "Needs you" in left or "Cost:" in left
+
+
+@pytest.mark.timeout(300)
+def test_a_demo_that_nobody_watches_comes_to_its_end(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m tui.cli.main demo --speed 30 --dir {tmp_path / 'demo'}; echo LEFT $?; sleep 60"
+    terminal = Terminal(tmp_path / "tmux", 120, 40, command)
+    try:
+        terminal.wait("watch:", seconds=30)
+        left = terminal.wait("LEFT 0", seconds=240)
+        assert "went another way" not in left
+        assert "Needs you" in left
+    finally:
+        terminal.close()

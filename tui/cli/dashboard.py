@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import sys
 from pathlib import Path
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tui.options import Leave, TuiOptions
 
 START_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
+"""How long the demo waits for an answer before its scenario gives one."""
 
 
 def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool, trust: str, no_sandbox: bool) -> None:
@@ -62,7 +65,7 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
 
 
 def show_demo(folder: Path, options: Options) -> None:
-    """`devteam demo` on a terminal: the dashboard runs the sample sprint, you answer its gates."""
+    """`devteam demo` on a terminal: the dashboard runs the sample sprint, you answer its gates, or nobody does."""
     from msgspec.structs import replace
 
     from engine.link.local import open_desk
@@ -71,7 +74,7 @@ def show_demo(folder: Path, options: Options) -> None:
 
     sprint = prepare(folder, say.today())
     desk = open_desk(folder, os.environ, Path.home())
-    state, _how = asyncio.run(_inline(desk, sprint, replace(options, waits=True), _options(desk, "", False)))
+    state = asyncio.run(_demo(desk, sprint, replace(options, waits=True), _options(desk, "", False)))
     *_, last = sprint_report(state)
     say.out(last)
     say.out(f"\nthe repository is in {folder}: git -C {folder} log --oneline {state.branch}")
@@ -137,10 +140,40 @@ async def _inline(desk: Desk, folder: SprintFolder, run: Options, options: TuiOp
 
     async with inline(desk, folder, run) as (session, link):
         engine = asyncio.create_task(session.run())
-        leave = await DevteamApp(link, options).run_async()
+        leave = await DevteamApp(link, dataclasses.replace(options, inline=True)).run_async()
         if not engine.done():
             await session.send(Stop(now=True, by="dashboard"))
         return await engine, leave or Leave()
+
+
+async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> State:
+    """As inline, but never waiting for anybody: a gate nobody answers is answered, and an unwatched end closes it."""
+    from engine.core.commands import Stop
+    from engine.link.running import demo_attended, inline, scenario_of
+    from tui.app import DevteamApp
+    from tui.options import Leave
+
+    patience = PATIENCE_SECONDS / run.speed
+    async with (
+        inline(desk, folder, run) as (session, link),
+        demo_attended(session, scenario_of(desk.project.root), patience) as human,
+    ):
+        words = f"answer the gates, or just watch: after {patience:.0f} s the scenario answers by itself"
+        app = DevteamApp(link, dataclasses.replace(options, greeting=words, inline=True))
+        engine = asyncio.create_task(session.run())
+
+        async def close_unwatched() -> None:
+            await asyncio.wait([engine])
+            await asyncio.sleep(patience)
+            if not human.is_set():
+                app.exit(Leave())
+
+        unwatched = asyncio.create_task(close_unwatched())
+        await app.run_async()
+        unwatched.cancel()
+        if not engine.done():
+            await session.send(Stop(now=True, by="dashboard"))
+        return await engine
 
 
 def _options(
