@@ -10,6 +10,7 @@ from engine.core.fold import apply
 from engine.core.model import CheckKind, CheckResult, Decision, Verdict
 from engine.core.state import State, Status, TaskState
 from engine.core.verdict import counts
+from engine.core.wording import plural
 
 RULE = "═" * 63
 SHORT_RULE = "═" * 43
@@ -70,7 +71,7 @@ def completion(state: State, task: TaskState) -> str:
     for rung in rungs:
         calls = task.calls.get(rung.name, 0)
         name = f"{rung.name.capitalize()}:".ljust(widest)
-        usage.append(f"  {name} {calls} call{'' if calls == 1 else 's'}")
+        usage.append(f"  {name} {plural(calls, 'call')}")
     lines = [
         RULE,
         f" TASK LOOP - {word}",

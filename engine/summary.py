@@ -6,6 +6,7 @@ from engine.core.clean import clean_line
 from engine.core.model import CheckKind, Verdict
 from engine.core.state import State, Status, TaskState
 from engine.core.verdict import counts
+from engine.core.wording import plural
 from engine.report import criteria_of
 
 
@@ -18,7 +19,7 @@ def summary(state: State) -> str:
     last = [result for task in complete for result in task.checks]
     by = [f"{sum(result.verdict is verdict for result in last)} {verdict.value}" for verdict in Verdict]
     head = (
-        f"Sprint {state.sprint} successfully completed in {state.iterations} iterations!"
+        f"Sprint {state.sprint} successfully completed in {plural(state.iterations, 'iteration')}!"
         if state.outcome == "done"
         else f"Sprint {state.sprint} ended: {state.outcome or 'still going'}. {clean_line(state.outcome_reason)}"
     )
@@ -26,20 +27,20 @@ def summary(state: State) -> str:
     lines = [
         head,
         "",
-        f"Evidence: {len(last)} checks: {', '.join(by)}"
-        + (f", {overridden} review(s) overridden by the human" if overridden else ""),
+        f"Evidence: {plural(len(last), 'check')}: {', '.join(by)}"
+        + (f", {plural(overridden, 'review')} overridden by the human" if overridden else ""),
         "",
         "Final Validation:",
         *_validation(state, tasks),
         "",
         "Files Modified:",
-        f"- {files.count('added')} files created",
-        f"- {files.count('modified')} files modified",
-        f"- {files.count('deleted')} files deleted",
-        f"- {tests} tests added",
+        f"- {plural(files.count('added'), 'file')} created",
+        f"- {plural(files.count('modified'), 'file')} modified",
+        f"- {plural(files.count('deleted'), 'file')} deleted",
+        f"- {plural(tests, 'test')} added",
         "",
-        f"Cost: ${state.spent_usd:.2f} in {state.calls} agent calls, {len(state.escalations)} escalations, "
-        f"{state.councils} council sessions",
+        f"Cost: ${state.spent_usd:.2f} in {plural(state.calls, 'agent call')}, "
+        f"{plural(len(state.escalations), 'escalation')}, {plural(state.councils, 'council session')}",
     ]
     open_ends = [task for task in tasks if task.ended and task.status is not Status.COMPLETE]
     if open_ends:
@@ -69,7 +70,7 @@ def _validation(state: State, tasks: list[TaskState]) -> list[str]:
     build = (
         f"{_tick(all(one.verdict is Verdict.PASS for one in builds))} Build succeeds" if builds else "– No build check"
     )
-    word = f"All {total} tasks" if done == total else f"{done} of {total} tasks"
+    word = f"All {plural(total, 'task')}" if done == total else f"{done} of {plural(total, 'task')}"
     return [
         f"{_tick(green)} All tests passing{coverage}: {passed}/{known}" if tests else "– No tests were run",
         build,
@@ -83,9 +84,10 @@ def _criteria_line(tasks: list[TaskState], reviewed: bool) -> str:
     met, criteria = (
         (sum(pair) for pair in zip(*(criteria_of(task) for task in tasks), strict=True)) if tasks else (0, 0)
     )
+    what = f"{criteria} acceptance {'criterion' if criteria == 1 else 'criteria'}"
     if criteria and not reviewed:
-        return f"– {criteria} acceptance criteria: judged by nobody, the review is off"
-    return f"{_tick(met == criteria)} {'All' if met == criteria else f'{met} of'} {criteria} acceptance criteria met"
+        return f"– {what}: judged by nobody, the review is off"
+    return f"{_tick(met == criteria)} {'All' if met == criteria else f'{met} of'} {what} met"
 
 
 def _files(complete: list[TaskState]) -> dict[str, str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.core.wording import plural
 from tui.paint import outside
-from tui.wording import plural
 
 if TYPE_CHECKING:
     from textual.driver import Driver

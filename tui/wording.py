@@ -36,10 +36,6 @@ def count(number: int) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
-def plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
 def clock_time(at: float, utc_offset: float) -> str:
     """Wall time where the run's engine lives."""
     zone = datetime.timezone(datetime.timedelta(seconds=utc_offset))

@@ -7,6 +7,7 @@ from engine.core.effects import AnyEffect, Finish, Land, RunChecks
 from engine.core.events import TaskEnded
 from engine.core.model import Decision, Verdict
 from engine.core.state import State, Status, TaskState
+from engine.core.wording import plural
 
 OUTCOMES = ("done", "failed", "limit", "blocked", "stopped")
 EXIT_CODES = {"done": 0, "failed": 1, "error": 1, "limit": 2, "blocked": 3, "stopped": 130, "interrupted": 130}
@@ -86,4 +87,4 @@ def outcome_of(state: State) -> tuple[str, str]:
         return "limit", f"{done} of {total} complete; out of budget: {', '.join(by[Status.BUDGET_EXHAUSTED])}{skipped}"
     if by[Status.BLOCKED]:
         return "blocked", f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
-    return "done", f"All tasks complete. {done} tasks implemented{skipped}."
+    return "done", f"All tasks complete. {plural(done, 'task')} implemented{skipped}."

@@ -9,6 +9,7 @@ from __future__ import annotations
 from engine.core.index_ladder import Attempt, RungStats, added, choose, measure
 from engine.core.model import Decision, Role, Struct
 from engine.core.state import State, TaskState
+from engine.core.wording import plural
 
 
 class Climb(Struct, frozen=True, kw_only=True):
@@ -40,7 +41,7 @@ def _by_count(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
     if stuck:
         why = f"stuck: {stuck}"
     elif failures >= policy.threshold(rung):
-        why = f"{failures} consecutive failure{'s' if failures > 1 else ''}"
+        why = plural(failures, "consecutive failure")
     else:
         return Climb(decision=Decision.ITERATE, rung=rung, reason=f"failure {failures} of {policy.threshold(rung)}")
     if rung < len(policy.rungs) - 1:

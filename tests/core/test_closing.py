@@ -22,7 +22,7 @@ SKIPPED, POOR = Status.SKIPPED, Status.BUDGET_EXHAUSTED
     ("state", "outcome", "code", "words"),
     [
         pytest.param(ended(DONE, DONE), "done", 0, "All tasks complete. 2 tasks implemented.", id="done"),
-        pytest.param(ended(DONE, SKIPPED), "done", 0, "1 tasks implemented, 1 skipped.", id="done but for a skip"),
+        pytest.param(ended(DONE, SKIPPED), "done", 0, "1 task implemented, 1 skipped.", id="done but for a skip"),
         pytest.param(ended(DONE, BLOCKED), "blocked", 3, "1 of 2 tasks complete; blocked: 1.2", id="blocked"),
         pytest.param(ended(POOR, BLOCKED), "limit", 2, "out of budget: 1.1", id="out of budget"),
         pytest.param(ended(HALTED, POOR, BLOCKED), "failed", 1, "halted: 1.1", id="halted"),

@@ -53,7 +53,7 @@ def test_first_pass_success() -> None:
     (commit,) = effects_of(world, ef.Commit)
     assert commit.message == "impl(demo): T1.1 — One"
     assert commit.tree == world.state.tasks["1.1"].tree
-    assert world.state.outcome_reason == "All tasks complete. 1 tasks implemented."
+    assert world.state.outcome_reason == "All tasks complete. 1 task implemented."
 
 
 def test_a_failing_test_is_fixed_on_the_second_try() -> None:

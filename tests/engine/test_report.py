@@ -102,7 +102,7 @@ Files Modified:
 - 0 files deleted
 - 0 tests added
 
-Cost: $0.09 in 5 agent calls, 1 escalations, 0 council sessions
+Cost: $0.09 in 5 agent calls, 1 escalation, 0 council sessions
 
 Plan kept at: .devteam/sprints/001-count-things/plan.md"""
 
@@ -175,17 +175,17 @@ def test_criteria_that_nobody_judged_are_neither_met_nor_unmet(state: State) -> 
     unread = msgspec.structs.replace(state.tasks["1.1"], review=None)
     policy = msgspec.structs.replace(state.policy, review=False)
     told = msgspec.structs.replace(state, policy=policy, tasks={"1.1": unread})
-    assert "– 1 acceptance criteria: judged by nobody, the review is off" in summary(told)
+    assert "– 1 acceptance criterion: judged by nobody, the review is off" in summary(told)
     assert "All criteria met: not judged (0/1)" in report.completion(told, unread)
 
 
 @pytest.mark.parametrize(
     ("first", "then", "words"),
     [
-        pytest.param("modified", "modified", "0 files created\n- 1 files modified\n- 0 files deleted", id="twice"),
-        pytest.param("added", "modified", "1 files created\n- 0 files modified\n- 0 files deleted", id="made, changed"),
+        pytest.param("modified", "modified", "0 files created\n- 1 file modified\n- 0 files deleted", id="twice"),
+        pytest.param("added", "modified", "1 file created\n- 0 files modified\n- 0 files deleted", id="made, changed"),
         pytest.param("added", "deleted", "0 files created\n- 0 files modified\n- 0 files deleted", id="come and gone"),
-        pytest.param("modified", "deleted", "0 files created\n- 0 files modified\n- 1 files deleted", id="gone"),
+        pytest.param("modified", "deleted", "0 files created\n- 0 files modified\n- 1 file deleted", id="gone"),
     ],
 )
 def test_a_file_that_two_tasks_changed_is_one_file(state: State, first: str, then: str, words: str) -> None:

@@ -9,6 +9,7 @@ from engine.core import events as ev
 from engine.core.clean import clean_line
 from engine.core.effects import CallAgent, Wait
 from engine.core.state import State, Status
+from engine.core.wording import plural
 
 GLYPH = {
     Status.PENDING: "·",
@@ -63,7 +64,7 @@ def event_line(envelope: ev.Envelope) -> str:
 def _words(event: ev.Fact) -> str:
     match event:
         case ev.SprintCreated():
-            return f"sprint {event.sprint}: {event.plan.title} ({_count(len(event.plan.tasks()), 'task')})"
+            return f"sprint {event.sprint}: {event.plan.title} ({plural(len(event.plan.tasks()), 'task')})"
         case ev.RunStarted():
             who = "attended" if event.attended else "unattended"
             return f"run started ({who}, sandbox {event.sandbox}, checks: {', '.join(event.checks) or 'none'})"
@@ -137,10 +138,6 @@ def _words(event: ev.Fact) -> str:
             return "stopping"
         case _:
             return ""
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def cost_rows(state: State) -> list[dict[str, Any]]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from engine.core.model import Issue, Review, Verdict
 from engine.core.state import GateState, TaskState
+from engine.core.wording import plural
 from tui.glyphs import of_verdict
 from tui.paint import BLANK, Line, Span, fitting, outside, spread, wrap
 from tui.view import View
-from tui.wording import duration, plural, short_hash
+from tui.wording import duration, short_hash
 
 KINDS = {"fix": "FIX GATE", "task": "TASK GATE", "blocked": "BLOCKED"}
 

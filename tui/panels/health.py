@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from engine.core.model import Health
 from engine.core.state import Record, TaskState
+from engine.core.wording import plural
 from tui.glyphs import of_health
 from tui.paint import BLANK, Line, Span, crop, outside, pad, wrap
 from tui.panels.panel import Panel
 from tui.view import View
 from tui.widgets.meter import spark
-from tui.wording import plural
 
 LABEL = 10
 HOUR = 3600.0

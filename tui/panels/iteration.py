@@ -6,11 +6,12 @@ from engine.core.activity import CheckProgress
 from engine.core.effects import CallAgent, CheckScope, PrepareWorkspace, RunChecks, Wait
 from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
+from engine.core.wording import plural
 from tui.glyphs import of_decision, of_verdict
 from tui.paint import BLANK, Line, Span, crop, joined, outside, pad, spread, wrap
 from tui.panels.panel import Panel, shorter, title_room
 from tui.view import View
-from tui.wording import duration, plural
+from tui.wording import duration
 
 LABEL = 10
 CHECKS = ("tests", "types", "lint", "security", "build")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from engine.core.model import Verdict
 from engine.core.state import Record, TaskState
+from engine.core.wording import plural
 from engine.link.contract import GetReport
 from tui.glyphs import of_decision, of_verdict
 from tui.paint import Line, crop, outside, spread
 from tui.screens.list_page import ListPage
 from tui.view import View
-from tui.wording import clock_time, plural
+from tui.wording import clock_time
 
 RULE = "═" * 63
 

@@ -9,13 +9,13 @@ from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
 
+from engine.core.wording import plural
 from tui.paint import Line
 from tui.panels.gate import GateBar, GateButtons
 from tui.panels.header import HeaderBar
 from tui.view import View, running_tasks
 from tui.widgets.canvas import Canvas
 from tui.widgets.key_footer import KeyFooter
-from tui.wording import plural
 
 if TYPE_CHECKING:
     from tui.app import DevteamApp
