@@ -8,7 +8,9 @@ import subprocess
 
 import pytest
 
+from engine.core import events as ev
 from tests.cli.ground import ROOT, Ground, Told
+from tui.cli.words import event_line
 
 COMMANDS = (
     "init", "plan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause", "resume", "stop",
@@ -127,3 +129,13 @@ def test_status_of_another_sprint_by_number(finished: tuple[Ground, Told, str]) 
     told = ground.run("status", "--sprint", "7")
     assert told.code == 4
     assert "001-count-things" in told.err
+
+
+def test_a_note_is_said_whole_and_other_lines_are_kept_short() -> None:
+    long = "word " * 150 + "kept as devteam.db.corrupt"
+    noted = ev.Envelope(seq=1, stream="s", at=0.0, event=ev.Noted(text=long, level="warning"))
+    assert event_line(noted).endswith("kept as devteam.db.corrupt")
+    refused = ev.Envelope(
+        seq=1, stream="s", at=0.0, event=ev.CommandHandled(command="c", name="x", ok=False, detail=long)
+    )
+    assert len(event_line(refused)) <= 240

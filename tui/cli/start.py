@@ -58,8 +58,14 @@ def run(
     sprint: SprintOption = "",
     json: JsonOption = False,
     unattended: Annotated[bool, typer.Option("--unattended", help="Ask nobody: the ladder decides.")] = False,
-    max_iterations: Annotated[int, typer.Option("--max-iterations", min=0, help="Iterations a task may take.")] = 0,
-    lanes: Annotated[int, typer.Option("--lanes", min=0, max=16, help="Tasks at the same time.")] = 0,
+    max_iterations: Annotated[
+        int,
+        typer.Option("--max-iterations", min=0, show_default="the configuration's", help="Iterations a task may take."),
+    ] = 0,
+    lanes: Annotated[
+        int,
+        typer.Option("--lanes", min=0, max=16, show_default="the configuration's", help="Tasks at the same time."),
+    ] = 0,
     wait: Annotated[bool, typer.Option("--wait", help="With only open gates left, wait for devteam answer.")] = False,
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,

@@ -34,9 +34,9 @@ def status_lines(state: State, engine: str) -> Iterator[str]:
         yield f"engine    not running{': ' + state.outcome if state.outcome else ''}"
     if state.outcome_reason and not engine:
         yield f"ended     {clean_line(state.outcome_reason)}"
-    yield f"tasks     {done} of {total} complete, {state.iterations} iterations"
+    yield f"tasks     {done} of {total} complete, {plural(state.iterations, 'iteration')}"
     yield f"health    {state.health.value}: {clean_line(state.health_reason)}"
-    yield f"spent     ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f} in {state.calls} calls"
+    yield f"spent     ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f} in {plural(state.calls, 'call')}"
     autos = [kind for kind in ("fix", "task") if state.auto_mode(kind)]
     if autos:
         yield f"auto      {', '.join(autos)} gate (devteam auto {autos[0]} off takes it back)"
@@ -58,7 +58,8 @@ def status_lines(state: State, engine: str) -> Iterator[str]:
 def event_line(envelope: ev.Envelope) -> str:
     """One line for an event that people care about; empty for the others."""
     line = _words(envelope.event)
-    return clean_line(line, 240) if line else ""
+    # What is only said here is said whole: where a damaged journal was put, what to type.
+    return clean_line(line, 1000 if isinstance(envelope.event, ev.Noted) else 240) if line else ""
 
 
 def _words(event: ev.Fact) -> str:
