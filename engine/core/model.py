@@ -159,6 +159,14 @@ class Tokens(Struct, frozen=True, kw_only=True):
     def total(self) -> int:
         return self.input + self.output + self.cache_read + self.cache_write
 
+    def __add__(self, more: Tokens) -> Tokens:
+        return Tokens(
+            input=self.input + more.input,
+            output=self.output + more.output,
+            cache_read=self.cache_read + more.cache_read,
+            cache_write=self.cache_write + more.cache_write,
+        )
+
 
 class Issue(Struct, frozen=True, kw_only=True):
     """One finding of a review."""

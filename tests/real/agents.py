@@ -33,6 +33,12 @@ PACKAGES = {
     "gemini": ("@google/gemini-cli", "gemini"),
     "opencode": ("opencode-ai", "opencode"),
 }
+OVER_ACP = {
+    "claude-agent-acp": ("@agentclientprotocol/claude-agent-acp", "claude-agent-acp"),
+    "codex-acp": ("@agentclientprotocol/codex-acp", "codex-acp"),
+    "qwen": ("@qwen-code/qwen-code", "qwen"),
+}
+"""Agents that speak the Agent Client Protocol only, or are known to us by it; opencode has its place above."""
 PROBLEMS: dict[str, str] = {}
 
 
@@ -40,7 +46,7 @@ def program(name: str) -> str:
     """The installed program; installs it the first time. Skips, with the reason, where that is impossible."""
     if name in PROBLEMS:
         pytest.skip(PROBLEMS[name])
-    package, binary = PACKAGES[name]
+    package, binary = {**PACKAGES, **OVER_ACP}[name]
     folder = CACHE / "agents" / name
     found = folder / "node_modules" / ".bin" / binary
     if not found.exists():
@@ -102,6 +108,18 @@ def dialect_of(name: str, url: str) -> tuple[AgentConfig, dict[str, str], str]:
         case "claude" | "claude-old":
             env = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy-key-for-loopback"}
             return AgentConfig(program=program(name)), env, "sonnet"
+        case "claude-agent-acp":
+            env = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy-key-for-loopback"}
+            return AgentConfig(program=program(name)), env, "sonnet"
+        case "codex-acp":
+            provider = {"name": "fake", "base_url": f"{url}/v1", "env_key": "CODEX_API_KEY", "wire_api": "responses"}
+            provider |= {"request_max_retries": 1, "stream_max_retries": 1}
+            config = {"model_provider": "fake", "model_providers": {"fake": provider}}
+            env = {"CODEX_API_KEY": "dummy-key-for-loopback", "CODEX_CONFIG": json.dumps(config)}
+            return AgentConfig(program=program(name)), env, "gpt-5.5"
+        case "qwen":
+            env = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "dummy-key-for-loopback", "OPENAI_MODEL": "m1"}
+            return AgentConfig(program=program(name), args=("--auth-type", "openai")), env, "m1"
         case "codex":
             provider = (
                 f'model_providers.fake={{name="fake",base_url="{url}/v1",env_key="CODEX_API_KEY",'

@@ -27,7 +27,8 @@ ANSWER = '{"verdict": "pass", "n": 3}'
 
 
 def dialect(agent: RealAgent) -> str:
-    return "claude" if agent.name.startswith("claude") else agent.name
+    """Whose tools and whose provider it is: claude, codex, gemini, opencode or qwen."""
+    return next((name for name in ("claude", "codex") if agent.name.startswith(name)), agent.name)
 
 
 def write(agent: RealAgent, **more: object) -> Step:
@@ -39,6 +40,8 @@ def write(agent: RealAgent, **more: object) -> Step:
             return use("exec_command", {"cmd": "echo hello > hello.txt"}, **more)
         case "gemini":
             return use("write_file", {"file_path": "hello.txt", "content": "hello\n"}, **more)
+        case "qwen":
+            return use("write_file", {"file_path": path, "content": "hello\n"}, **more)
         case _:
             return use("write", {"filePath": path, "content": "hello\n"}, **more)
 
@@ -51,6 +54,9 @@ def shell(agent: RealAgent, command: str, **more: object) -> Step:
             return use("exec_command", {"cmd": command}, **more)
         case "gemini":
             return use("run_shell_command", {"command": command, "description": "run it"}, **more)
+        case "qwen":
+            given = {"command": command, "description": "run it", "is_background": False}
+            return use("run_shell_command", given, **more)
         case _:
             return use("bash", {"command": command, "description": "run it"}, **more)
 
@@ -180,9 +186,10 @@ async def test_turns_are_capped(real_agent: Make, name: str) -> None:
 
 
 def answer(agent: RealAgent, words: str) -> Step:
-    if dialect(agent) == "claude" and words.startswith("{"):
+    if agent.name in ("claude", "claude-old") and words.startswith("{"):
         return use("StructuredOutput", {"verdict": "pass", "n": 3})
-    return say(words if dialect(agent) in ("claude", "codex") else f"Here:\n\n```json\n{words}\n```")
+    native = agent.name in ("claude", "claude-old", "codex")
+    return say(words if native else f"Here:\n\n```json\n{words}\n```")
 
 
 @pytest.mark.parametrize("name", AGENTS)
