@@ -233,6 +233,17 @@ class AgentResult(Struct, frozen=True, kw_only=True):
     """Path of the raw stream, below the state directory."""
 
 
+class SessionSummary(Struct, frozen=True, kw_only=True):
+    """What a session that ran out of context did, as the engine heard it: for the fresh one that takes its work up."""
+
+    tools: tuple[str, ...] = ()
+    """Its last tool calls, one line each."""
+    left_out: int = 0
+    """Tool calls before those."""
+    words: str = ""
+    """The last it said."""
+
+
 class FileChange(Struct, frozen=True, kw_only=True):
     """One path of a tree diff."""
 

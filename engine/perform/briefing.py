@@ -70,7 +70,7 @@ def fields(effect: CallAgent, state: State, diff: str, diff_file: str, context_f
 
 def _implementer(state: State, task: TaskState, effect: CallAgent, context_file: str) -> ImplementerFields:
     last = task.feedback
-    reverted = task.reverted if effect.attempt > 1 else (last.reverted if last else ())
+    reverted = task.reverted or (last.reverted if last else ())
     notes = list(task.comments)
     if task.recovery == "fresh":
         notes.append("The last attempts went in circles. Start afresh: question the approach, not only the details.")
@@ -86,6 +86,9 @@ def _implementer(state: State, task: TaskState, effect: CallAgent, context_file:
         reverted=reverted,
         comments=tuple(notes),
         diagnosis=task.diagnosis,
+        error=last.error if last else "",
+        earlier=task.earlier,
+        changes=task.changes if task.earlier else (),
         strict_scope=bool(reverted),
     )
 

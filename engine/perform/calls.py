@@ -14,11 +14,12 @@ from engine.core.activity import AgentOutput, AnyActivity
 from engine.core.budget import charge
 from engine.core.clean import clean
 from engine.core.effects import CallAgent
-from engine.core.model import AgentResult, ResultKind, Role
+from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
 from engine.core.state import State
 from engine.perform import briefing
 from engine.perform.contract import Adapter, AgentCall, Mount, Output, Spawner
 from engine.perform.redact import Redactor
+from engine.perform.summary import summarise
 from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, parse_scope, render
 
 TEXT_KEPT = 16_000
@@ -117,7 +118,7 @@ class Calls:
             clone=self._lane_path(max(0, effect.lane)),
             home=home,
             scratch=scratch,
-            log=self._state_dir / "logs" / f"{effect.id}.raw",
+            log=self._log(effect.id),
             env=login.env,
             mounts=(*self._mounts_of(), *login.mounts),
             hide=self._hide,
@@ -186,8 +187,20 @@ class Calls:
             seat=effect.seat,
             charged_usd=charge(result, effect.reserve_usd),
             reserved_usd=effect.reserve_usd,
+            summary=self._summary(effect, state, result),
         )
         return [finished] if answer is None else [finished, answer]
+
+    def _summary(self, effect: CallAgent, state: State, result: AgentResult) -> SessionSummary | None:
+        """What a full session did, in this call and the ones it was resumed from."""
+        if effect.role is not Role.IMPLEMENTER or result.kind is not ResultKind.CONTEXT:
+            return None
+        task = state.tasks[effect.task]
+        resumed = task.session_calls if effect.session and effect.session == task.session else ()
+        return summarise([self._log(call).with_suffix(".jsonl") for call in (*resumed, effect.id)])
+
+    def _log(self, effect: str) -> Path:
+        return self._state_dir / "logs" / f"{effect}.raw"
 
 
 def _answer(effect: CallAgent, state: State, result: AgentResult) -> ev.AnyEvent | None:

@@ -191,11 +191,6 @@ def test_a_timeout_gets_twice_the_time_once() -> None:
     assert [call.iteration for call in implementers(world)] == [1, 1, 2]
 
 
-def test_a_full_context_gets_a_fresh_session() -> None:
-    world = begin(Story(checks=[red()], implement=[None, bad(ResultKind.CONTEXT)]))
-    assert [(call.iteration, call.session) for call in implementers(world)] == [(1, ""), (2, "s"), (2, "")]
-
-
 @pytest.mark.parametrize("kind", ["turns", "budget", "refusal", "denied"])
 def test_a_failed_attempt_is_still_held_to_its_scope(kind: str) -> None:
     world = begin(Story(implement=[bad(ResultKind(kind))]))
