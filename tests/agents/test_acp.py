@@ -12,10 +12,10 @@ from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import Output
+from engine.perform.contract import Finished, Output
 from engine.perform.process import ProcessSpawner
 from tests.agents.conftest import NOW, MakeCall
-from tests.agents.replay import FIXTURES, recordings, replay
+from tests.agents.replay import FIXTURES, recordings, replay, stream_for
 
 OWN = recordings(FIXTURES)
 
@@ -150,6 +150,15 @@ def test_a_failed_turn_that_is_answered_like_a_good_one_is_no_success(kind: str,
     assert lost in stdout
     result, _ = replay(agent, stdout.replace(lost, b'"x":1' if b":" in lost else b"x"), stderr, code)
     assert result.kind is not ResultKind.OK
+
+
+def test_a_program_that_waits_for_its_provider_is_ended() -> None:
+    waiting = b"[qwen-code] Waiting for API capacity... attempt 6, retry in 18s"
+    stream = stream_for("acp", program="qwen")
+    (said,) = stream.feed_error(waiting)
+    assert (stream.stop, said.kind) == (ResultKind.RATE, OutputKind.RETRY)
+    result = stream.finish(Finished(reason="stopped", exit_code=None, seconds=80.0))
+    assert (result.kind, result.error) == (ResultKind.RATE, waiting.decode())
 
 
 def test_a_usage_limit_of_codex_names_its_reset() -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from engine.core.model import Role
 from tests.agents.fake_model_server import FakeModelServer, Step, drop, fail, say, use
 from tests.agents.replay import FIXTURES
-from tests.real.agents import CACHE, OVER_ACP, PACKAGES, ROOT, RealAgent, build
+from tests.real.agents import CACHE, OVER_ACP, PACKAGES, ROOT, RealAgent, build, install
 from tests.real.test_agents import FAILURES, SCHEMA, answer, dialect, shell, write
 
 
@@ -58,6 +58,7 @@ async def record(names: list[str]) -> None:
     index = json.loads((FIXTURES / "index.json").read_text(encoding="utf-8"))
     with FakeModelServer() as server:
         for name in names:
+            install(name)
             probe = build(name, CACHE / "real" / f"probe-{time.time_ns()}", server, "none")
             for scene in scenes(probe):
                 agent = build(name, CACHE / "real" / f"record-{os.getpid()}-{time.time_ns()}", server, "bwrap")

@@ -43,6 +43,8 @@ _ACCOUNTS = 10.0
 """Seconds the cost of a turn may come after its end where a program is known to tell one; on a busy machine it does."""
 _GOODBYE = 5.0
 """Seconds an agent has to answer a cancel before it is ended."""
+_PUT_AWAY = {"claude-agent-acp": 1.0}
+"""Seconds for programs that write their session down only after they have answered: else it could not be resumed."""
 
 
 class Acp:
@@ -72,6 +74,7 @@ class Acp:
             "OPENCODE_DISABLE_AUTOUPDATE": "1",
             "CLAUDE_CODE_MAX_RETRIES": "2",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "QWEN_CODE_UNATTENDED_RETRY": "1",  # else it retries for many minutes without a word
             "NO_COLOR": "1",
         }
         return launch.spec(call, where, self.config, argv, env, stdin=None, keep_stdin=True, graceful=False)
@@ -207,15 +210,17 @@ class _Session:
     async def _choose_model(self, session: Object) -> bool:
         """Every call names its model: an agent that lists models without ours is not asked anything."""
         wanted = self.call.model
-        models = models_of(session)
-        option, values = model_option(session)
+        models, current = models_of(session)
+        option, values, value = model_option(session)
         if not wanted or not (models or values):
             return True
         if wanted in models:
-            await self._ask("session/set_model", {"sessionId": self.stream.session, "modelId": models[wanted]})
+            if models[wanted] != current:
+                await self._ask("session/set_model", {"sessionId": self.stream.session, "modelId": models[wanted]})
         elif wanted in values:
-            asked = {"sessionId": self.stream.session, "configId": option, "value": values[wanted]}
-            await self._ask("session/set_config_option", asked)
+            if values[wanted] != value:
+                asked = {"sessionId": self.stream.session, "configId": option, "value": values[wanted]}
+                await self._ask("session/set_config_option", asked)
         else:
             listed = ", ".join(list(dict.fromkeys((models or values).values()))[:20])
             words = f"{self.agent.name} offers no model {wanted!r}; it offers: {listed}"
@@ -234,6 +239,7 @@ class _Session:
             if answer.done():
                 answer.result()
                 await self._accounts()
+                await asyncio.sleep(_PUT_AWAY.get(self.stream.program, 0.0))
                 # A cap that was passed is passed, also when the agent tells so with its answer or after it.
                 return "stopped" if self.stream.stop in (ResultKind.BUDGET, ResultKind.TURNS) else "exited"
             await self._cancel()

@@ -12,17 +12,19 @@ def modes_of(session: Object) -> list[str]:
     return [mode for option in objects(at(session, "modes.availableModes")) if (mode := text(option.get("id")))]
 
 
-def models_of(session: Object) -> dict[str, str]:
-    """The models a session offers: ids, by themselves and by their names where a name means one of them only."""
-    return _choices(objects(at(session, "models.availableModels")), "modelId")
+def models_of(session: Object) -> tuple[dict[str, str], str]:
+    """The models a session offers and the one in use: ids, by themselves and by a name that means only one of them."""
+    current = text(at(session, "models.currentModelId"))
+    return _choices(objects(at(session, "models.availableModels")), "modelId"), current
 
 
-def model_option(session: Object) -> tuple[str, dict[str, str]]:
-    """The configuration option that chooses the model, and its values as in `models_of`."""
+def model_option(session: Object) -> tuple[str, dict[str, str], str]:
+    """The configuration option that chooses the model, its values as in `models_of`, and the one in use."""
     for option in objects(session.get("configOptions")):
         if "model" in (option.get("category"), option.get("id")):
-            return text(option.get("id")), _choices(_flat(option.get("options")), "value")
-    return "", {}
+            values = _choices(_flat(option.get("options")), "value")
+            return text(option.get("id")), values, text(option.get("currentValue"))
+    return "", {}, ""
 
 
 def _choices(options: list[Object], key: str) -> dict[str, str]:

@@ -26,6 +26,7 @@ _STOPS = {
 _QUIET = frozenset({"available_commands_update", "current_mode_update", "config_option_update", "plan"})
 _HARMLESS = frozenset({"read", "search", "think", "fetch"})
 _FAILED_REQUEST = re.compile(r'level=ERROR .*message="stream error" .*small=false .*error\.error="([^"]*)"')
+_WAITING = b"[qwen-code] Waiting for API capacity"
 _PATIENCE = 3
 """Failed requests of one call before it is ended: opencode would go on, on a full context for ever."""
 _AUTH_REQUIRED = -32000
@@ -79,8 +80,13 @@ class AcpStream(Reader):
         return []
 
     def feed_error(self, line: bytes) -> list[Output]:
-        """opencode says nothing over the protocol while it retries, but logs each failed request."""
+        """opencode and qwen say nothing over the protocol while they retry. opencode logs each failed request; qwen
+        says after some tries, and half a minute into the pause before the next one, that it waits."""
         super().feed_error(line)
+        if line.startswith(_WAITING):
+            self.stop = self.pending = ResultKind.RATE
+            self.complaint = shown(line)
+            return [Output(kind=OutputKind.RETRY, text=self.complaint)]
         found = _FAILED_REQUEST.search(line[:8_000].decode("utf-8", "replace"))
         if not found:
             return []

@@ -94,9 +94,11 @@ async def _satisfy(
         prompt = f"{asked.prompt}\n\n{prompt}"
     left = None if asked.max_usd is None else max(0.01, asked.max_usd - (result.cost_usd or 0.0))
     seconds = min(asked.timeout, max(_CORRECTION_SECONDS, asked.timeout - result.seconds))
-    second, _ = await once(
-        msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
-    )
+    again = msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
+    second, lost = await once(again)
+    if lost and result.session:
+        again = msgspec.structs.replace(again, prompt=f"{asked.prompt}\n\n{prompt}", session="")
+        second, _ = await once(again)
     value, faults = _structured(second, schema) if second.kind is ResultKind.OK else (None, [])
     second = msgspec.structs.replace(
         second,
