@@ -163,6 +163,9 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
             return replace(task, step=Step.PREPARE, long=True)
         case Response.MEND:
             return _mend(task, words, result.hint, Step.PREPARE)
+        case Response.FAIL if result.kind is ResultKind.DENIED and task.feedback and task.feedback.error == words:
+            # No rung and no council can grant what was refused twice: that is a human's to give.
+            return _mend(task, words, result.hint, Step.PREPARE)
         case Response.AGAIN:
             return replace(task, step=Step.PREPARE)
         case Response.RETRY:

@@ -199,6 +199,25 @@ def test_a_failed_attempt_is_still_held_to_its_scope(kind: str) -> None:
     assert len([effect for effect in effects_of(world, ef.RunChecks) if effect.purpose == "task"]) == 1
 
 
+DENIED = bad(ResultKind.DENIED, error="was refused: Bash", hint="allow it", denials=("Bash",))
+
+
+def test_a_permission_denied_twice_is_a_humans_to_give() -> None:
+    world = begin(Story(implement=[DENIED, DENIED]))
+    assert world.state.outcome == "blocked"
+    assert world.state.outcome_reason == "1.1: claude: was refused: Bash — allow it"
+    assert world.decisions("1.1") == ["ITERATE"]
+    assert world.calls() == ["haiku", "haiku"], "no climb for what no model can mend"
+    again(world)
+    assert world.state.outcome == "done"
+
+
+def test_another_denial_is_another_failure() -> None:
+    world = begin(Story(implement=[DENIED, replace(DENIED, error="was refused: WebFetch")]))
+    assert world.state.outcome == "done"
+    assert world.decisions("1.1") == ["ITERATE", "ESCALATE", "COMPLETE"]
+
+
 def test_the_breaker_opens_and_a_probe_closes_it() -> None:
     policy = replace(POLICY, breaker=BreakerPolicy(threshold=2, reset_seconds=60))
     world = begin(Story(implement=[bad(ResultKind.NETWORK)] * 2), policy=policy)
