@@ -51,7 +51,8 @@ class Calls:
         hide: tuple[Path, ...],
         state_dir: Path,
         user_home: Path,
-        context_file: str,
+        context_of: Callable[[State], str],
+        lessons_of: Callable[[State], Mapping[str, str]],
         secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
         now: Callable[[], float],
@@ -66,7 +67,8 @@ class Calls:
         self._hide = hide
         self._state_dir = state_dir
         self._user_home = user_home
-        self._context_file = context_file
+        self._context_of = context_of
+        self._lessons_of = lessons_of
         self._secrets = secrets
         self._redactor = Redactor(secrets)
         self._publish = publish
@@ -91,12 +93,17 @@ class Calls:
         home = self._state_dir / "homes" / effect.task / f"{effect.role.value}{seat}"
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         seen_home = self._user_home if self._spawner.mode == "bwrap" else home
-        diff = ""
-        if effect.role is not Role.IMPLEMENTER and task.base and task.tree:
+        brief = briefing.Brief(folder=home / "brief", seen=seen_home / "brief", redact=self._redactor.text)
+        context = brief.write("context.md", self._context_of(state))
+        diff, diff_file = "", ""
+        lessons: tuple[str, ...] = ()
+        if effect.role is Role.IMPLEMENTER:
+            lessons = tuple(brief.write(name, text) for name, text in self._lessons_of(state).items())
+        elif task.base and task.tree:
             diff = self._redactor.text(self._diff_of(task.base, task.tree))
             if len(diff) > briefing.SHORT_DIFF:
-                briefing.write_file(home / "brief", "change.diff", diff)
-        fields = briefing.fields(effect, state, diff, str(seen_home / "brief" / "change.diff"), self._context_file)
+                diff_file = brief.write("change.diff", diff)
+        fields = briefing.fields(effect, state, diff, diff_file, context, lessons)
         login = self._login_of(effect.rung.agent)
         scratch = self._state_dir / "scratch" / effect.id
         return AgentCall(
