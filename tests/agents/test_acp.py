@@ -79,6 +79,14 @@ def test_whole_turns_are_priced_where_no_cost_is_told(session: str) -> None:
     assert result.cost_usd == pytest.approx(0.0022)
 
 
+def test_a_turn_that_cost_more_than_its_call_may_is_seen_when_it_is_counted() -> None:
+    agent, stdout, _, _ = OWN["codex-acp-ok"]
+    stream = stream_for(agent, program="codex-acp", model="gpt-5.5", max_usd=0.002)
+    for line in stdout.split(b"\n"):
+        stream.feed(line)
+    assert stream.stop is ResultKind.BUDGET
+
+
 def test_the_last_request_alone_is_not_priced() -> None:
     agent, stdout, stderr, code = OWN["opencode-ok"]
     silent = stdout.replace(b'"cost":', b'"cots":')

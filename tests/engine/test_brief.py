@@ -18,7 +18,8 @@ READER = r"""
 [agents.reader]
 adapter = "command"
 argv = ["sh", "-c", '''
-for file in $(grep -oE "$HOME/brief/[A-Za-z0-9.-]+" "$1"); do echo "== $file"; cat "$file" || exit 9; done > "$HOME/read.txt"
+for file in $(grep -oE "$HOME/brief/[A-Za-z0-9.-]+" "$1"); do
+echo "== $file"; cat "$file" || exit 9; done > "$HOME/read.txt"
 grep -q "^You implement" "$1" || { echo '{"approved":true,"summary":"","issues":[],"notes":[],"criteria":[]}'; exit 0; }
 case "$(cat "$1")" in *"Task 1.2"*) echo other > other.txt ;; *"last iteration"*) echo good > word.txt ;;
 *) echo bad > word.txt ;; esac

@@ -6,15 +6,15 @@ Accounting is uneven between agents: a cumulative cost, tokens only, or nothing.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
+from engine.perform.agents.acp_accounts import cost_of, tokens_of
 from engine.perform.agents.codex_stream import codex_kind, reset_time
 from engine.perform.agents.prices import price
 from engine.perform.agents.stream import Clock, Reader
-from engine.perform.agents.wire import Object, at, count, decode, mapping, money, objects, shown, status, text
+from engine.perform.agents.wire import Object, at, count, decode, mapping, objects, shown, status, text
 from engine.perform.contract import AgentCall, Finished, Output
 
 _STOPS = {
@@ -73,6 +73,8 @@ class AcpStream(Reader):
         result = mapping(event.get("result"))
         if "stopReason" in result:
             self.answer = result
+            if self.program in _COUNTS_TURNS and not self.costs:
+                self._watch_budget(price(self.model or self.call.model, tokens_of(mapping(result.get("usage")))))
             return []
         if isinstance(event.get("error"), dict):
             self.failure = event["error"]
@@ -99,7 +101,7 @@ class AcpStream(Reader):
 
     def _replay(self, update: Object) -> list[Output]:
         if update.get("sessionUpdate") == "usage_update":
-            self.cost_before = _cost(update)
+            self.cost_before = cost_of(update)
         return []
 
     def _update(self, update: Object) -> list[Output]:
@@ -123,7 +125,7 @@ class AcpStream(Reader):
                 return self._progress(update)
             case "usage_update":
                 if update.get("cost") is not None:  # else it is about the context only
-                    self.costs.append(_cost(update))
+                    self.costs.append(cost_of(update))
                     self._watch_budget(self._spent())
                 return [Output(kind=OutputKind.USAGE, text=shown(f"{count(update.get('used'))} tokens in context"))]
             case "session_info_update":
@@ -205,7 +207,7 @@ class AcpStream(Reader):
     def _meter(self, usage: Object) -> None:
         """qwen tells the tokens of each request: they are priced as they come."""
         if usage:
-            self.metered = (self.metered or Tokens()) + _tokens(usage)
+            self.metered = (self.metered or Tokens()) + tokens_of(usage)
             self._watch_budget(price(self.model or self.call.model, self.metered))
 
     def _watch_budget(self, spent: float | None) -> None:
@@ -229,7 +231,7 @@ class AcpStream(Reader):
         if kind in (ResultKind.LIMIT, ResultKind.RATE) and self.broken:
             self.reset_at = reset_time(said, self.clock())
         whole = self.metered is not None or self.program in _COUNTS_TURNS
-        tokens = self.metered or _tokens(mapping((self.answer or {}).get("usage")))
+        tokens = self.metered or tokens_of(mapping((self.answer or {}).get("usage")))
         if self.call.session and not whole:
             tokens = Tokens()
         return self.close(
@@ -283,25 +285,3 @@ def _complaint(error: Object) -> str:
     if body := decode(inner.encode("utf-8", "replace")):
         inner = text(at(body, "error.message")) or inner
     return ": ".join(filter(None, (text(error.get("message")), inner))) or "the agent answered with an error"
-
-
-def _cost(update: Object) -> float | None:
-    cost: Any = update.get("cost")
-    return money(at(cost, "amount")) if text(at(cost, "currency")) in ("USD", "") else None
-
-
-def _tokens(usage: Object) -> Tokens:
-    """Some count cached and thought tokens among the others: what is beyond the total they name is counted twice."""
-    given, out = count(usage.get("inputTokens")), count(usage.get("outputTokens"))
-    thought, total = count(usage.get("thoughtTokens")), count(usage.get("totalTokens"))
-    read, write = count(usage.get("cachedReadTokens")), count(usage.get("cachedWriteTokens"))
-    twice = given + out + thought + read + write - total if total else 0
-    if 0 < twice <= thought:
-        thought -= twice
-        twice = 0
-    return Tokens(
-        input=given - twice if 0 < twice <= min(given, read + write) else given,
-        output=out + thought,
-        cache_read=read,
-        cache_write=write,
-    )
