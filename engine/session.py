@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine import VERSION
+from engine import VERSION, views
 from engine.bus import Bus
 from engine.clock import Clock
 from engine.config import Config, ConfigRefused, config_hash, to_policy
@@ -230,7 +230,8 @@ class Session:
             hide=hide,
             state_dir=places.root,
             user_home=project.home,
-            context_file=str(self.sprint.context_path.relative_to(project.root)),
+            context_of=views.context,
+            lessons_of=views.lessons,
             secrets=secrets,
             publish=publish,
             now=self._clock.now,

@@ -97,7 +97,7 @@ class Views:
     def _learn(self, state: State, name: str) -> None:
         """A task that did not go straight leaves what it taught."""
         task = state.tasks.get(name)
-        if task is None or task.iteration < 2:
+        if task is None or not views.teaches(task):
             return
         folder = self._sprint.learnings
         number = len([path for path in folder.glob("[0-9]*.md") if name not in path.name]) + 1

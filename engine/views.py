@@ -11,6 +11,8 @@ from engine.core.clean import clean, clean_line
 from engine.core.state import State, Status, TaskState
 from engine.summary import summary
 
+LESSONS = 5
+"""Learnings an agent is pointed at."""
 _BOX = {
     Status.PENDING: " ",
     Status.RUNNING: "~",
@@ -136,6 +138,17 @@ def closing_report(state: State) -> str:
             if task.seats:
                 parts += ["```", report.council(task), "```", ""]
     return "\n".join(parts)
+
+
+def lessons(state: State) -> dict[str, str]:
+    """The latest learnings of the sprint, by file name, for an agent to read."""
+    taught = sorted((task for task in state.tasks.values() if task.ended and teaches(task)), key=lambda t: t.ended_at)
+    return {f"learning-{task.id.replace('/', '-')}.md": learning(task) for task in taught[-LESSONS:]}
+
+
+def teaches(task: TaskState) -> bool:
+    """A task that did not go straight has something to teach."""
+    return task.iteration >= 2
 
 
 def learning(task: TaskState) -> str:

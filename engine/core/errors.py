@@ -24,7 +24,7 @@ class Response(StrEnum):
     MEND = "mend"
     """Permanent and outside the task: a human must mend it."""
     FAIL = "fail"
-    """The attempt failed; what it left is looked at, and the iteration fails."""
+    """The attempt failed; what it left is looked at, and the iteration fails. Denied the same twice: as MEND."""
     AGAIN = "again"
     """Cancelled by us: the attempt is taken up again with the next run."""
 

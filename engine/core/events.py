@@ -24,6 +24,7 @@ from engine.core.model import (
     Review,
     Role,
     Rung,
+    SessionSummary,
     Struct,
     Verdict,
 )
@@ -162,6 +163,8 @@ class AgentFinished(Event, frozen=True, kw_only=True, tag="agent_finished"):
     charged_usd: float = 0.0
     """What the budget counts: the agent's figure where it is sane, else the reservation."""
     reserved_usd: float = 0.0
+    summary: SessionSummary | None = None
+    """An implementer ran out of context: what its session did."""
 
 
 class ScopeChecked(Event, frozen=True, kw_only=True, tag="scope_checked"):

@@ -17,6 +17,8 @@ UNKNOWN_RESET = 900.0
 """Wait for a usage limit that names no reset."""
 MAX_LIMIT_WAITS = 50
 """A provider that says "limit" for ever must not hold a sprint for ever."""
+SESSION_CALLS = 8
+"""Calls of one session that are remembered for its summary."""
 
 
 def finished(state: State, event: AgentFinished) -> State:
@@ -124,6 +126,8 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
                 step=Step.SCOPE,
                 session=result.session,
                 session_rung=_index(state, event.rung),
+                session_calls=_session_calls(task, event),
+                earlier=None,
                 claim=result.claim,
                 claim_text=result.claim_text,
                 summary=result.text,
@@ -140,11 +144,27 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
                 tries=tries,
                 not_before=state.now + backoff(state.policy.retry, tries, event.id),
             )
-        case Response.FRESH if tries < 2:
-            return replace(task, step=Step.PREPARE, tries=tries, session="")
+        case Response.FRESH:
+            # The work so far is kept in scope for a fresh session that is told of it; too often, the iteration fails.
+            overflows = task.overflows + 1
+            again = overflows < state.policy.retry.attempts
+            return replace(
+                task,
+                step=Step.SCOPE,
+                overflows=overflows,
+                overflowed=again,
+                earlier=event.summary,
+                session="",
+                error="" if again else words,
+                tries=0,
+                long=False,
+            )
         case Response.LONGER if not task.long:
             return replace(task, step=Step.PREPARE, long=True)
         case Response.MEND:
+            return _mend(task, words, result.hint, Step.PREPARE)
+        case Response.FAIL if result.kind is ResultKind.DENIED and task.feedback and task.feedback.error == words:
+            # No rung and no council can grant what was refused twice: that is a human's to give.
             return _mend(task, words, result.hint, Step.PREPARE)
         case Response.AGAIN:
             return replace(task, step=Step.PREPARE)
@@ -153,6 +173,11 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
         case _:
             # What a failed attempt left is looked at and kept in scope; the iteration fails all the same.
             return replace(task, step=Step.SCOPE, error=words, tries=0, long=False, session="")
+
+
+def _session_calls(task: TaskState, event: AgentFinished) -> tuple[str, ...]:
+    resumed = bool(task.session) and event.result.session == task.session
+    return (*task.session_calls, event.id)[-SESSION_CALLS:] if resumed else (event.id,)
 
 
 def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:

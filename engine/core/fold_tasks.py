@@ -57,7 +57,7 @@ def apply(state: State, event: ev.Fact) -> State:
         case ev.BaseMoved():
             return _with(state, _base_moved(state, task, event))
         case ev.RolledBack():
-            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0))
+            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None))
         case ev.Decided():
             return fold_ends.decided(state, task, event)
         case ev.HealthChanged():
@@ -188,6 +188,8 @@ def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
         summary="",
         tries=0,
         long=False,
+        overflows=0,
+        overflowed=False,
         decision=None,
         top_next=False,
     )
@@ -210,9 +212,11 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         task = replace(task, error=f"the agent says {task.claim}" + (f": {said[0]}" if said else ""))
     if task.error:
         return replace(task, step=Step.DECIDE)
+    if task.overflowed:
+        return replace(task, step=Step.PREPARE, attempt=task.attempt + 1, overflowed=False)
     if event.verdict is Verdict.PASS:
         return replace(task, step=Step.SCOPE_JUDGE if state.policy.scope_judge and task.changes else Step.CHECKS)
-    if event.verdict is Verdict.FAIL and task.attempt <= state.policy.scope_retries:
+    if event.verdict is Verdict.FAIL and task.attempt - task.overflows <= state.policy.scope_retries:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
     return replace(task, step=Step.DECIDE)
 
@@ -275,6 +279,7 @@ def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState
         base="",
         tree="",
         session="",
+        earlier=None,
         step=Step.NEXT,
         comments=(*task.comments, said)[-KEPT_COMMENTS:],
         granted=task.granted + (task.iteration >= _limit(state, task)),

@@ -159,6 +159,14 @@ class Tokens(Struct, frozen=True, kw_only=True):
     def total(self) -> int:
         return self.input + self.output + self.cache_read + self.cache_write
 
+    def __add__(self, more: Tokens) -> Tokens:
+        return Tokens(
+            input=self.input + more.input,
+            output=self.output + more.output,
+            cache_read=self.cache_read + more.cache_read,
+            cache_write=self.cache_write + more.cache_write,
+        )
+
 
 class Issue(Struct, frozen=True, kw_only=True):
     """One finding of a review."""
@@ -223,6 +231,17 @@ class AgentResult(Struct, frozen=True, kw_only=True):
     seconds: float = 0.0
     log: str = ""
     """Path of the raw stream, below the state directory."""
+
+
+class SessionSummary(Struct, frozen=True, kw_only=True):
+    """What a session that ran out of context did, as the engine heard it: for the fresh one that takes its work up."""
+
+    tools: tuple[str, ...] = ()
+    """Its last tool calls, one line each."""
+    left_out: int = 0
+    """Tool calls before those."""
+    words: str = ""
+    """The last it said."""
 
 
 class FileChange(Struct, frozen=True, kw_only=True):

@@ -16,6 +16,7 @@ from engine.core.model import (
     Plan,
     Review,
     Role,
+    SessionSummary,
     Struct,
     TaskSpec,
     Tokens,
@@ -147,6 +148,14 @@ class TaskState(Struct, frozen=True, kw_only=True):
     """Tree as last judged."""
     session: str = ""
     session_rung: int = -1
+    session_calls: tuple[str, ...] = ()
+    """Ids of the calls the session is made of, the last few."""
+    overflows: int = 0
+    """Sessions of this iteration that ran out of context."""
+    overflowed: bool = False
+    """The last one did: once its changes are held to the scope, a fresh session takes them up."""
+    earlier: SessionSummary | None = None
+    """What that session did, told to the fresh one."""
     scope_verdict: Verdict | None = None
     changes: tuple[FileChange, ...] = ()
     attempt_changes: tuple[FileChange, ...] = ()

@@ -23,12 +23,12 @@ from engine.journal import EngineLock, Journal, JournalError, JournalMissing
 from engine.link.errors import UserError, as_user_error
 from engine.link.local import Desk, open_desk
 from engine.paths import make_state
+from engine.perform.agents.classify import login_hint
 from engine.perform.agents.ladders import propose_ladder
 from engine.perform.agents.registry import AgentInfo, survey
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.checks.presets import detect
 from engine.perform.checks.trust import is_trusted, trust
-from engine.perform.environment import scrubbed
 from engine.perform.probe import probe
 from engine.perform.process import ProcessSpawner
 from engine.perform.sandbox import SandboxMode
@@ -130,7 +130,7 @@ def list_agents(start: Path, env: Mapping[str, str], home: Path) -> list[AgentIn
             raise
     scratch = Path(os.path.realpath(env.get("TMPDIR", "/tmp")))  # noqa: S108
     spawner = ProcessSpawner("none", "survey", SystemClock().monotonic, home=home, scratch=scratch)
-    return asyncio.run(survey(scrubbed(env), spawner, home=home, agents=agents, rungs=rungs))
+    return asyncio.run(survey(env, spawner, home=home, agents=agents, rungs=rungs))
 
 
 def examine(start: Path, env: Mapping[str, str], home: Path) -> list[Finding]:
@@ -174,7 +174,7 @@ def _agents(start: Path, env: Mapping[str, str], home: Path) -> Iterator[Finding
     for info in usable:
         own = info.adapter == "command"
         mark = "ok" if info.login or own else "note"
-        hint = "" if info.login or own else f"log in once: {info.name}"
+        hint = "" if info.login or own else login_hint(info.name)
         seen = f"login {info.login}" if info.login else ("your own command" if own else "no login seen")
         yield Finding(mark=mark, what=f"agent {info.name}", found=f"{info.version} {seen}".strip(), hint=hint)
     for info in infos:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from engine.core.effects import CallAgent
-from engine.core.model import CheckResult, Role
+from engine.core.model import CheckResult, Role, Struct
 from engine.core.state import State, TaskState
 from engine.prompts.fields import (
     AnswererFields,
@@ -22,7 +23,31 @@ SHORT_DIFF = 24_000
 """A diff up to this many characters stands in the prompt; a longer one is a file the agent reads."""
 
 
-def fields(effect: CallAgent, state: State, diff: str, diff_file: str, context_file: str) -> Fields:
+class Brief(Struct, frozen=True, kw_only=True):
+    """A folder in the agent's private HOME with what its prompt points at instead of copying it."""
+
+    folder: Path
+    seen: Path
+    """The same folder as the agent sees it."""
+    redact: Callable[[str], str]
+
+    def write(self, name: str, text: str) -> str:
+        """Put a file there, in place of an older one; gives its path for the agent.
+
+        An agent had that HOME before and may have left links: they are removed, never written through.
+        """
+        if self.folder.is_symlink() or self.folder.is_file():
+            self.folder.unlink()
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        path = self.folder / name
+        path.unlink(missing_ok=True)
+        path.write_text(self.redact(text), encoding="utf-8", errors="replace")
+        return str(self.seen / name)
+
+
+def fields(
+    effect: CallAgent, state: State, diff: str, diff_file: str, context_file: str, lessons: tuple[str, ...] = ()
+) -> Fields:
     """The fields of a role's template. The reviewer is never told what the implementer says."""
     task = state.tasks[effect.task]
     shown, kept = (diff, "") if len(diff) <= SHORT_DIFF else ("", diff_file)
@@ -65,12 +90,12 @@ def fields(effect: CallAgent, state: State, diff: str, diff_file: str, context_f
                 context_file=context_file,
             )
         case _:
-            return _implementer(state, task, effect, context_file)
+            return _implementer(task, effect, context_file, lessons)
 
 
-def _implementer(state: State, task: TaskState, effect: CallAgent, context_file: str) -> ImplementerFields:
+def _implementer(task: TaskState, effect: CallAgent, context_file: str, lessons: tuple[str, ...]) -> ImplementerFields:
     last = task.feedback
-    reverted = task.reverted if effect.attempt > 1 else (last.reverted if last else ())
+    reverted = task.reverted or (last.reverted if last else ())
     notes = list(task.comments)
     if task.recovery == "fresh":
         notes.append("The last attempts went in circles. Start afresh: question the approach, not only the details.")
@@ -79,13 +104,16 @@ def _implementer(state: State, task: TaskState, effect: CallAgent, context_file:
         iteration=effect.iteration,
         attempt=effect.attempt,
         context_file=context_file,
-        learnings=state.learnings[-5:],
+        learnings=lessons,
         checks=last.checks if last else (),
         findings=last.findings if last else (),
         review=last.review if last else None,
         reverted=reverted,
         comments=tuple(notes),
         diagnosis=task.diagnosis,
+        error=last.error if last else "",
+        earlier=task.earlier,
+        changes=task.changes if task.earlier else (),
         strict_scope=bool(reverted),
     )
 
@@ -103,10 +131,3 @@ def _history(state: State, task: TaskState) -> tuple[Note, ...]:
         )
         for record in task.history
     )
-
-
-def write_file(folder: Path, name: str, text: str) -> Path:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / name
-    path.write_text(text, encoding="utf-8", errors="replace")
-    return path

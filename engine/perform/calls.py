@@ -14,11 +14,12 @@ from engine.core.activity import AgentOutput, AnyActivity
 from engine.core.budget import charge
 from engine.core.clean import clean
 from engine.core.effects import CallAgent
-from engine.core.model import AgentResult, ResultKind, Role
+from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
 from engine.core.state import State
 from engine.perform import briefing
 from engine.perform.contract import Adapter, AgentCall, Mount, Output, Spawner
 from engine.perform.redact import Redactor
+from engine.perform.summary import summarise
 from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, parse_scope, render
 
 TEXT_KEPT = 16_000
@@ -50,7 +51,8 @@ class Calls:
         hide: tuple[Path, ...],
         state_dir: Path,
         user_home: Path,
-        context_file: str,
+        context_of: Callable[[State], str],
+        lessons_of: Callable[[State], Mapping[str, str]],
         secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
         now: Callable[[], float],
@@ -65,7 +67,8 @@ class Calls:
         self._hide = hide
         self._state_dir = state_dir
         self._user_home = user_home
-        self._context_file = context_file
+        self._context_of = context_of
+        self._lessons_of = lessons_of
         self._secrets = secrets
         self._redactor = Redactor(secrets)
         self._publish = publish
@@ -90,12 +93,17 @@ class Calls:
         home = self._state_dir / "homes" / effect.task / f"{effect.role.value}{seat}"
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         seen_home = self._user_home if self._spawner.mode == "bwrap" else home
-        diff = ""
-        if effect.role is not Role.IMPLEMENTER and task.base and task.tree:
+        brief = briefing.Brief(folder=home / "brief", seen=seen_home / "brief", redact=self._redactor.text)
+        context = brief.write("context.md", self._context_of(state))
+        diff, diff_file = "", ""
+        lessons: tuple[str, ...] = ()
+        if effect.role is Role.IMPLEMENTER:
+            lessons = tuple(brief.write(name, text) for name, text in self._lessons_of(state).items())
+        elif task.base and task.tree:
             diff = self._redactor.text(self._diff_of(task.base, task.tree))
             if len(diff) > briefing.SHORT_DIFF:
-                briefing.write_file(home / "brief", "change.diff", diff)
-        fields = briefing.fields(effect, state, diff, str(seen_home / "brief" / "change.diff"), self._context_file)
+                diff_file = brief.write("change.diff", diff)
+        fields = briefing.fields(effect, state, diff, diff_file, context, lessons)
         login = self._login_of(effect.rung.agent)
         scratch = self._state_dir / "scratch" / effect.id
         return AgentCall(
@@ -117,7 +125,7 @@ class Calls:
             clone=self._lane_path(max(0, effect.lane)),
             home=home,
             scratch=scratch,
-            log=self._state_dir / "logs" / f"{effect.id}.raw",
+            log=self._log(effect.id),
             env=login.env,
             mounts=(*self._mounts_of(), *login.mounts),
             hide=self._hide,
@@ -186,8 +194,20 @@ class Calls:
             seat=effect.seat,
             charged_usd=charge(result, effect.reserve_usd),
             reserved_usd=effect.reserve_usd,
+            summary=self._summary(effect, state, result),
         )
         return [finished] if answer is None else [finished, answer]
+
+    def _summary(self, effect: CallAgent, state: State, result: AgentResult) -> SessionSummary | None:
+        """What a full session did, in this call and the ones it was resumed from."""
+        if effect.role is not Role.IMPLEMENTER or result.kind is not ResultKind.CONTEXT:
+            return None
+        task = state.tasks[effect.task]
+        resumed = task.session_calls if effect.session and effect.session == task.session else ()
+        return summarise([self._log(call).with_suffix(".jsonl") for call in (*resumed, effect.id)])
+
+    def _log(self, effect: str) -> Path:
+        return self._state_dir / "logs" / f"{effect}.raw"
 
 
 def _answer(effect: CallAgent, state: State, result: AgentResult) -> ev.AnyEvent | None:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from engine.core.model import CheckResult, Diagnosis, FileChange, Finding, Review, Role, Struct, TaskSpec
+from engine.core.model import (
+    CheckResult,
+    Diagnosis,
+    FileChange,
+    Finding,
+    Review,
+    Role,
+    SessionSummary,
+    Struct,
+    TaskSpec,
+)
 
 SEATS = {
     "root-cause-analyst": (
@@ -56,8 +66,12 @@ class ImplementerFields(Struct, frozen=True, kw_only=True):
     """What the human said, verbatim."""
     diagnosis: Diagnosis | None = None
     """What the Bug Council concluded."""
-    summary: str = ""
-    """Summary of an earlier session that ran out of context."""
+    error: str = ""
+    """Why the last iteration ended early."""
+    earlier: SessionSummary | None = None
+    """What the session before this one did until it ran out of context; its changes are in the tree."""
+    changes: tuple[FileChange, ...] = ()
+    """What the task has changed up to now, by the engine's own diff; shown beside `earlier`."""
     strict_scope: bool = False
 
 

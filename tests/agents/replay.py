@@ -45,7 +45,7 @@ def handbook() -> Path | None:
     return None
 
 
-def stream_for(agent: str, **more: Any) -> Stream:
+def stream_for(agent: str, program: str = "acp", **more: Any) -> Stream:
     base: dict[str, Any] = {"effect": "e", "role": Role.IMPLEMENTER, "model": "m1", "prompt": ""}
     call = AgentCall(**{**base, **more})
 
@@ -62,7 +62,7 @@ def stream_for(agent: str, **more: Any) -> Stream:
         case "opencode":
             return FieldStream(call, clock, "opencode", OPENCODE)
         case "acp":
-            made = AcpStream(call, clock, agent="acp", fenced=False)
+            made = AcpStream(call, clock, agent="acp", program=program, fenced=False)
             made.asked = True
             return made
     raise AssertionError(agent)

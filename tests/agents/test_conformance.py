@@ -181,6 +181,12 @@ async def test_garbage_is_shown_and_survived(stand: Stand) -> None:
     assert max(len(output.text) for output in stand.outputs) < 5_000
 
 
+async def test_lines_of_many_megabytes_are_read(stand: Stand) -> None:
+    result = await stand.run(stand.make_call("DO: huge"))
+    assert (result.kind, result.claim) == (ResultKind.OK, "complete"), result.error
+    assert max(len(output.text) for output in stand.outputs) < 5_000
+
+
 async def test_a_double_end_counts_once(stand: Stand) -> None:
     result = await stand.run(stand.make_call("DO: twice"))
     assert result.kind is ResultKind.OK

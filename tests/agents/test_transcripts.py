@@ -125,13 +125,15 @@ def test_own_fixture(name: str) -> None:
     agent, stdout, stderr, code = OWN[name]
     index = json.loads((FIXTURES / "index.json").read_text(encoding="utf-8"))[name]
     reason = index.get("reason", "exited")
-    result, _ = replay(agent, stdout, stderr, code, reason, read_only=index.get("read_only", False))
+    program = index.get("program", "")
+    result, _ = replay(agent, stdout, stderr, code, reason, read_only=index.get("read_only", False), program=program)
     assert result.kind.value == index["kind"], result.error
     assert (result.reset_at is not None) == index.get("reset", False)
 
 
 def test_own_fixtures_are_there() -> None:
     assert {entry[0] for entry in OWN.values()} >= {"claude", "codex", "gemini", "acp"}
+    assert {name.rsplit("-", 1)[0] for name in OWN} >= {"opencode", "claude-agent-acp", "codex-acp", "qwen"}
 
 
 FAILED_REQUEST = (

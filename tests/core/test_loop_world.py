@@ -191,17 +191,31 @@ def test_a_timeout_gets_twice_the_time_once() -> None:
     assert [call.iteration for call in implementers(world)] == [1, 1, 2]
 
 
-def test_a_full_context_gets_a_fresh_session() -> None:
-    world = begin(Story(checks=[red()], implement=[None, bad(ResultKind.CONTEXT)]))
-    assert [(call.iteration, call.session) for call in implementers(world)] == [(1, ""), (2, "s"), (2, "")]
-
-
 @pytest.mark.parametrize("kind", ["turns", "budget", "refusal", "denied"])
 def test_a_failed_attempt_is_still_held_to_its_scope(kind: str) -> None:
     world = begin(Story(implement=[bad(ResultKind(kind))]))
     assert world.decisions("1.1") == ["ITERATE", "COMPLETE"]
     assert len(effects_of(world, ef.CheckScope)) == 2
     assert len([effect for effect in effects_of(world, ef.RunChecks) if effect.purpose == "task"]) == 1
+
+
+DENIED = bad(ResultKind.DENIED, error="was refused: Bash", hint="allow it", denials=("Bash",))
+
+
+def test_a_permission_denied_twice_is_a_humans_to_give() -> None:
+    world = begin(Story(implement=[DENIED, DENIED]))
+    assert world.state.outcome == "blocked"
+    assert world.state.outcome_reason == "1.1: claude: was refused: Bash — allow it"
+    assert world.decisions("1.1") == ["ITERATE"]
+    assert world.calls() == ["haiku", "haiku"], "no climb for what no model can mend"
+    again(world)
+    assert world.state.outcome == "done"
+
+
+def test_another_denial_is_another_failure() -> None:
+    world = begin(Story(implement=[DENIED, replace(DENIED, error="was refused: WebFetch")]))
+    assert world.state.outcome == "done"
+    assert world.decisions("1.1") == ["ITERATE", "ESCALATE", "COMPLETE"]
 
 
 def test_the_breaker_opens_and_a_probe_closes_it() -> None:

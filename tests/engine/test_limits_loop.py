@@ -226,6 +226,18 @@ async def test_what_a_human_must_mend_blocks_the_run_and_says_how(bench: Bench) 
     assert (mended.outcome, mended.tasks["1.1"].iteration) == ("done", 1)
 
 
+async def test_a_permission_that_is_denied_again_is_named(bench: Bench) -> None:
+    refused = 'error = "it was refused: Bash"\nhint = "grant it: allow = [\'Bash\']"\ndenials = ["Bash"]'
+    bench.make(troubled("denied", refused))
+    state = await bench.run()
+    assert state.outcome == "blocked"
+    assert "it was refused: Bash" in state.outcome_reason
+    assert "grant it: allow = ['Bash']" in state.outcome_reason
+    assert [kind for _agent, kind in bench.kinds()] == [ResultKind.DENIED] * 2
+    bench.play(GOOD)
+    assert (await bench.run()).outcome == "done"
+
+
 async def test_an_attending_human_is_asked_at_a_gate(bench: Bench) -> None:
     bench.make(troubled("auth", 'error = "refused"\nhint = "Run `thing login`."'))
     state = await bench.run(attended=True)

@@ -1,4 +1,5 @@
-"""The real agent CLIs: installed from npm into .cache/agents, and pointed at our own model server on loopback.
+"""The real agent CLIs: installed from npm into .cache/agents, and pointed at our own model server on loopback, in a
+network that has nothing else.
 
 Environment: only what a test gives, with a fresh HOME. A CLI that cannot be installed is reported, not passed.
 """
@@ -33,29 +34,43 @@ PACKAGES = {
     "gemini": ("@google/gemini-cli", "gemini"),
     "opencode": ("opencode-ai", "opencode"),
 }
+OVER_ACP = {
+    "claude-agent-acp": ("@agentclientprotocol/claude-agent-acp", "claude-agent-acp"),
+    "codex-acp": ("@agentclientprotocol/codex-acp", "codex-acp"),
+    "qwen": ("@qwen-code/qwen-code", "qwen"),
+}
+"""Agents that speak the Agent Client Protocol only, or are known to us by it; opencode has its place above."""
 PROBLEMS: dict[str, str] = {}
 
 
+def place_of(name: str) -> Path:
+    return CACHE / "agents" / name / "node_modules" / ".bin" / {**PACKAGES, **OVER_ACP}[name][1]
+
+
+def install(name: str) -> None:
+    """Install a CLI if it is not there yet; where that is impossible, the reason goes to PROBLEMS."""
+    found = place_of(name)
+    if found.exists():
+        return
+    package, npm = {**PACKAGES, **OVER_ACP}[name][0], shutil.which("npm")
+    if npm is None:
+        PROBLEMS[name] = f"{package} cannot be installed: there is no npm"
+        return
+    folder = CACHE / "agents" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    line = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", package]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode or not found.exists():
+        words = (done.stderr or done.stdout).strip().splitlines()
+        PROBLEMS[name] = f"{package} cannot be installed: {words[-1] if words else 'npm failed without a word'}"
+
+
 def program(name: str) -> str:
-    """The installed program; installs it the first time. Skips, with the reason, where that is impossible."""
+    """The installed program. Skips, with the reason, where it could not be installed."""
     if name in PROBLEMS:
         pytest.skip(PROBLEMS[name])
-    package, binary = PACKAGES[name]
-    folder = CACHE / "agents" / name
-    found = folder / "node_modules" / ".bin" / binary
-    if not found.exists():
-        npm = shutil.which("npm")
-        if npm is None:
-            PROBLEMS[name] = f"{package} cannot be installed: there is no npm"
-            pytest.skip(PROBLEMS[name])
-        folder.mkdir(parents=True, exist_ok=True)
-        line = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", package]
-        done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
-        if done.returncode or not found.exists():
-            words = (done.stderr or done.stdout).strip().splitlines()
-            PROBLEMS[name] = f"{package} cannot be installed: {words[-1] if words else 'npm failed without a word'}"
-            pytest.skip(PROBLEMS[name])
-    return str(found)
+    assert place_of(name).exists(), f"{name} is installed when the tests are collected"
+    return str(place_of(name))
 
 
 @dataclass
@@ -102,6 +117,18 @@ def dialect_of(name: str, url: str) -> tuple[AgentConfig, dict[str, str], str]:
         case "claude" | "claude-old":
             env = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy-key-for-loopback"}
             return AgentConfig(program=program(name)), env, "sonnet"
+        case "claude-agent-acp":
+            env = {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy-key-for-loopback"}
+            return AgentConfig(program=program(name)), env, "sonnet"
+        case "codex-acp":
+            provider = {"name": "fake", "base_url": f"{url}/v1", "env_key": "CODEX_API_KEY", "wire_api": "responses"}
+            provider |= {"request_max_retries": 1, "stream_max_retries": 1}
+            config = {"model_provider": "fake", "model_providers": {"fake": provider}}
+            env = {"CODEX_API_KEY": "dummy-key-for-loopback", "CODEX_CONFIG": json.dumps(config)}
+            return AgentConfig(program=program(name)), env, "gpt-5.5"
+        case "qwen":
+            env = {"OPENAI_BASE_URL": f"{url}/v1", "OPENAI_API_KEY": "dummy-key-for-loopback", "OPENAI_MODEL": "m1"}
+            return AgentConfig(program=program(name), args=("--auth-type", "openai")), env, "m1"
         case "codex":
             provider = (
                 f'model_providers.fake={{name="fake",base_url="{url}/v1",env_key="CODEX_API_KEY",'

@@ -14,11 +14,22 @@ import pytest
 
 from engine.perform.probe import probe
 from tests.agents.fake_model_server import FakeModelServer
-from tests.real.agents import CACHE, PROBLEMS, RealAgent, build
+from tests.real import loopback
+from tests.real.agents import CACHE, OVER_ACP, PACKAGES, PROBLEMS, RealAgent, build, install
 from tests.real.loops import Loop
 from tests.real.loops import make as make_loop
 
 MakeLoop = Callable[[str], Loop]
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """First everything is installed, then the network is taken away: the tests send to loopback only."""
+    if not any(item.get_closest_marker("real") for item in session.items) or session.config.option.collectonly:
+        return
+    for name in (*PACKAGES, *OVER_ACP):
+        install(name)
+    if reason := loopback.enter():
+        PROBLEMS["network"] = reason
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

@@ -11,10 +11,10 @@ import sys
 import time
 from typing import Any
 
-from engine.core.model import ResultKind, Role
+from engine.core.model import Role
 from tests.agents.fake_model_server import FakeModelServer, Step, drop, fail, say, use
 from tests.agents.replay import FIXTURES
-from tests.real.agents import CACHE, ROOT, RealAgent, build
+from tests.real.agents import CACHE, OVER_ACP, PACKAGES, ROOT, RealAgent, build, install
 from tests.real.test_agents import FAILURES, SCHEMA, answer, dialect, shell, write
 
 
@@ -31,6 +31,8 @@ def scenes(agent: RealAgent) -> dict[str, tuple[list[Step], dict[str, Any]]]:
         "schema": ([answer(agent, '{"verdict": "pass", "n": 3}')], {**reading, "schema": SCHEMA}),
         **failures,
     }
+    if agent.name in OVER_ACP:
+        return found
     if kind == "claude":
         found["turns"] = ([shell(agent, "true", times=5)], {"max_turns": 2})
         found["budget"] = ([shell(agent, "true", usage={"input": 900_000, "output": 100}, times=5)], {"max_usd": 1.0})
@@ -56,6 +58,7 @@ async def record(names: list[str]) -> None:
     index = json.loads((FIXTURES / "index.json").read_text(encoding="utf-8"))
     with FakeModelServer() as server:
         for name in names:
+            install(name)
             probe = build(name, CACHE / "real" / f"probe-{time.time_ns()}", server, "none")
             for scene in scenes(probe):
                 agent = build(name, CACHE / "real" / f"record-{os.getpid()}-{time.time_ns()}", server, "bwrap")
@@ -68,13 +71,16 @@ async def record(names: list[str]) -> None:
                 errors = log.with_name("call.log.stderr")
                 if errors.exists() and errors.stat().st_size:
                     (FIXTURES / f"{key}.stderr").write_bytes(scrubbed(errors.read_bytes(), agent)[:4_000])
-                spoke = result.kind is ResultKind.OK or b'"error":{"code"' in log.read_bytes()
+                raw = log.read_bytes()
+                spoke = b'"stopReason"' in raw or b'"error":{"code"' in raw
+                acp = name in ("opencode", *OVER_ACP)
                 index[key] = {
-                    "agent": "acp" if name == "opencode" else dialect(agent),
-                    "exit_code": 0 if name == "opencode" else result.exit_code,
+                    "agent": "acp" if acp else dialect(agent),
+                    **({"program": name} if acp else {}),
+                    "exit_code": 0 if acp else result.exit_code,
                     "kind": result.kind.value,
                     # An ACP agent that retried in vain was ended by us, without an answer of its own.
-                    **({"reason": "stopped"} if name == "opencode" and not spoke else {}),
+                    **({"reason": "stopped"} if acp and not spoke else {}),
                     **({"reset": True} if result.reset_at else {}),
                     **({"read_only": True} if fields.get("read_only") else {}),
                 }
@@ -85,4 +91,4 @@ async def record(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(record(sys.argv[1:] or ["claude", "claude-old", "codex", "gemini", "opencode"]))
+    asyncio.run(record(sys.argv[1:] or [*PACKAGES, *OVER_ACP]))

@@ -12,10 +12,10 @@ import pytest
 from engine.core.activity import OutputKind
 from engine.core.model import ResultKind, Role
 from tests.agents.fake_model_server import Step, drop, fail, hang, say, use
-from tests.real.agents import PACKAGES, RealAgent
+from tests.real.agents import OVER_ACP, PACKAGES, RealAgent
 
 pytestmark = [pytest.mark.real, pytest.mark.timeout(300)]
-AGENTS = tuple(PACKAGES)
+AGENTS = (*PACKAGES, *OVER_ACP)
 Make = Callable[..., RealAgent]
 SCHEMA = {
     "type": "object",
@@ -27,7 +27,8 @@ ANSWER = '{"verdict": "pass", "n": 3}'
 
 
 def dialect(agent: RealAgent) -> str:
-    return "claude" if agent.name.startswith("claude") else agent.name
+    """Whose tools and whose provider it is: claude, codex, gemini, opencode or qwen."""
+    return next((name for name in ("claude", "codex") if agent.name.startswith(name)), agent.name)
 
 
 def write(agent: RealAgent, **more: object) -> Step:
@@ -39,6 +40,8 @@ def write(agent: RealAgent, **more: object) -> Step:
             return use("exec_command", {"cmd": "echo hello > hello.txt"}, **more)
         case "gemini":
             return use("write_file", {"file_path": "hello.txt", "content": "hello\n"}, **more)
+        case "qwen":
+            return use("write_file", {"file_path": path, "content": "hello\n"}, **more)
         case _:
             return use("write", {"filePath": path, "content": "hello\n"}, **more)
 
@@ -51,6 +54,9 @@ def shell(agent: RealAgent, command: str, **more: object) -> Step:
             return use("exec_command", {"cmd": command}, **more)
         case "gemini":
             return use("run_shell_command", {"command": command, "description": "run it"}, **more)
+        case "qwen":
+            given = {"command": command, "description": "run it", "is_background": False}
+            return use("run_shell_command", given, **more)
         case _:
             return use("bash", {"command": command, "description": "run it"}, **more)
 
@@ -64,7 +70,7 @@ async def test_a_file_is_written(real_agent: Make, name: str) -> None:
     assert (agent.clone / "hello.txt").read_text() == "hello\n"
     assert result.claim == "complete"
     assert result.session
-    assert result.cost_usd
+    assert result.cost_usd or name == "qwen"  # its model m1 has no price
     assert result.tokens.output >= 20
     assert {OutputKind.TEXT} < {output.kind for output in agent.outputs}
 
@@ -119,7 +125,10 @@ FAILURES: dict[str, Callable[[str], Step]] = {
 async def test_failures(real_agent: Make, name: str, kind: str) -> None:
     agent = real_agent(name)
     agent.script([FAILURES[kind](dialect(agent))])
-    result = await agent.run(timeout=60.0, idle_timeout=30.0)
+    # qwen tries for more than a minute before it says that it waits, and says nothing of a 503: the idle timer ends it.
+    patience = 120.0 if (name, kind) == ("qwen", "rate") else 30.0
+    result = await agent.run(timeout=2 * patience, idle_timeout=patience)
+    kind = "timeout" if (name, kind) == ("qwen", "overloaded") else kind
     assert result.kind.value == kind, (result.kind, result.error)
     assert result.error
     if kind in ("auth", "model"):
@@ -164,9 +173,11 @@ async def test_money_is_capped(real_agent: Make, name: str) -> None:
     agent = real_agent(name)
     step = shell(agent, "true", usage={"input": 100_000, "output": 5_000}, times=12)
     script = agent.script([step, say("Done.")])
+    if name == "qwen":
+        agent.env["OPENAI_MODEL"] = agent.model = "gpt-5.5"  # one that has a price
     result = await agent.run(max_usd=0.4)
     assert result.kind is ResultKind.BUDGET, result.error
-    if name != "opencode":  # tells its cost at the end of a turn only
+    if name not in ("opencode", "claude-agent-acp", "codex-acp"):  # tell cost or tokens at the end of a turn only
         assert len([request for request in script.requests if request["main"]]) <= 6
 
 
@@ -180,9 +191,10 @@ async def test_turns_are_capped(real_agent: Make, name: str) -> None:
 
 
 def answer(agent: RealAgent, words: str) -> Step:
-    if dialect(agent) == "claude" and words.startswith("{"):
+    if agent.name in ("claude", "claude-old") and words.startswith("{"):
         return use("StructuredOutput", {"verdict": "pass", "n": 3})
-    return say(words if dialect(agent) in ("claude", "codex") else f"Here:\n\n```json\n{words}\n```")
+    native = agent.name in ("claude", "claude-old", "codex")
+    return say(words if native else f"Here:\n\n```json\n{words}\n```")
 
 
 @pytest.mark.parametrize("name", AGENTS)
@@ -197,7 +209,7 @@ async def test_a_structured_answer_is_kept(real_agent: Make, name: str) -> None:
 async def test_a_broken_answer_is_corrected_once(real_agent: Make, name: str) -> None:
     agent = real_agent(name)
     # Claude reminds the model once by itself before it gives up.
-    refusals = 2 if dialect(agent) == "claude" else 1
+    refusals = 2 if name in ("claude", "claude-old") else 1
     agent.script([*[say("I would rather not.") for _ in range(refusals)], answer(agent, ANSWER)])
     result = await agent.run(role=Role.REVIEWER, read_only=True, schema=SCHEMA)
     assert (result.kind, result.structured) == (ResultKind.OK, {"verdict": "pass", "n": 3}), result.error

@@ -18,7 +18,7 @@ from engine.core.state import State, Status
 from engine.link.answers import Answers
 from engine.link.contract import GetPrompt
 from engine.link.local import Desk
-from tests.agents.fake_model_server import fail, say
+from tests.agents.fake_model_server import Step, fail, say
 from tests.engine import small
 from tests.real.agents import PACKAGES, ROOT
 from tests.real.conftest import MakeLoop
@@ -174,12 +174,49 @@ async def test_a_refused_login_blocks_the_run_and_names_the_command(
     assert loop.survivors() == []
 
 
-async def test_a_full_context_is_begun_afresh(real_loop: MakeLoop) -> None:
-    """The first iteration's session is resumed, overflows, and the same iteration goes on in a session of its own."""
+@pytest.mark.parametrize("name", PACKAGES)
+async def test_a_full_context_is_taken_over_by_a_fresh_session(real_loop: MakeLoop, name: str) -> None:
+    """The session overflows after it has written half; the fresh one finds that half, and a summary in its prompt."""
+    loop = real_loop(name)
+    script = loop.script([loop.write("half\n"), overflow(loop)])
+    seen: list[int] = []
+
+    def watch(event: ev.AnyEvent) -> None:
+        if isinstance(event, ev.AgentFinished) and event.result.kind is ResultKind.CONTEXT:
+            seen.append(len(script.requests))
+            mend = loop.shell("grep -qx half hello.txt && echo hello > hello.txt")
+            script.steps[:] = [mend, *loop.good()[1:]]
+
+    before = small.user_side(loop.folder)
+    state = await loop.run(watch)
+    check_done(loop, state, before)
+    first, second = [call for call in loop.effects(CallAgent) if call.role is Role.IMPLEMENTER]
+    assert [result.kind for result in loop.results("implementer")] == [ResultKind.CONTEXT, ResultKind.OK]
+    assert (first.session, second.session) == ("", "")
+    assert [(call.iteration, call.attempt) for call in (first, second)] == [(1, 1), (1, 2)]
+    told = next(str(one["body"]) for one in script.requests[seen[0] :] if one["main"])
+    assert "Another session worked on this task until its context was full" in told
+    assert "`hello.txt` (added, +1 " in told
+    assert "that session, its tool calls in order" in told
+    (made,) = [one.summary for one in loop.events() if isinstance(one, ev.AgentFinished) and one.summary]
+    assert any("hello.txt" in line for line in made.tools), made.tools
+
+
+def overflow(loop: Loop) -> Step:
+    if loop.agent == "claude":
+        return fail(400, "invalid_request_error", "prompt is too long: 220000 tokens > 200000 maximum")
+    if loop.agent == "gemini":
+        words = "The input token count (2000000) exceeds the maximum number of tokens allowed (1048576)."
+        return fail(400, "INVALID_ARGUMENT", words)
+    words = "Your input exceeds the context window of this model."
+    return fail(400, "invalid_request_error", words, extra={"code": "context_length_exceeded"})
+
+
+async def test_a_resumed_session_that_overflows_is_summed_up_whole(real_loop: MakeLoop) -> None:
+    """The first iteration's session is resumed and overflows at once: its summary has what it did the first time."""
     loop = real_loop("claude")
-    overflow = fail(400, "invalid_request_error", "prompt is too long: 220000 tokens > 200000 maximum")
     wrong = [loop.write("bad\n"), say("Done.\nSTATUS: complete\nISSUES: none")]
-    script = loop.script([*wrong, overflow])
+    script = loop.script([*wrong, overflow(loop)])
 
     def watch(event: ev.AnyEvent) -> None:
         if isinstance(event, ev.AgentFinished) and event.result.kind is ResultKind.CONTEXT:
@@ -193,6 +230,8 @@ async def test_a_full_context_is_begun_afresh(real_loop: MakeLoop) -> None:
     assert kinds == [ResultKind.OK, ResultKind.CONTEXT, ResultKind.OK]
     assert (first.session, bool(second.session), third.session) == ("", True, "")
     assert (second.iteration, third.iteration, state.tasks["1.1"].iteration) == (2, 2, 2)
+    (made,) = [one.summary for one in loop.events() if isinstance(one, ev.AgentFinished) and one.summary]
+    assert [line.split(":")[0] for line in made.tools] == ["Write"]
 
 
 @pytest.mark.parametrize("name", PACKAGES)

@@ -62,7 +62,8 @@ def _implement(view: View, task: TaskState) -> Row:
     effect = view.under_way(task.id)
     took = view.seconds_of(effect)
     if isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER:
-        again = f"attempt {task.attempt}, stricter" if task.attempt > 1 else "the agent works"
+        why = "in a fresh session" if task.earlier and not task.reverted else "stricter"
+        again = f"attempt {task.attempt}, {why}" if task.attempt > 1 else "the agent works"
         return "implement", (glyphs.run, "accent"), [(again, "accent")], duration(took) if took is not None else ""
     if isinstance(effect, Wait):
         return "implement", (glyphs.half, "warn"), [(f"waits: {outside(effect.reason)}", "warn")], ""

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from engine.core.model import AgentResult
+from engine.core.model import AgentResult, ResultKind
 from engine.perform.agents import headless, launch
-from engine.perform.agents.acp_stream import AcpStream, model_option, offered
+from engine.perform.agents.acp_offers import model_option, models_of, modes_of
+from engine.perform.agents.acp_stream import AcpStream
+from engine.perform.agents.acp_wire import Wire
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock
-from engine.perform.agents.wire import Object, at, decode, mapping, text
-from engine.perform.contract import AgentCall, Conversation, Finished, Output, ProcessSpec, Spawner
+from engine.perform.agents.wire import Object, at, mapping, text
+from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
 
 if TYPE_CHECKING:
     from acp.connection import Connection
@@ -36,8 +38,13 @@ _FULL = ("bypassPermissions", "agent-full-access", "full-access", "yolo", "build
 _EDIT = ("acceptEdits", "workspace-write", "agent", "auto", "autoEdit", "auto-edit", "build")
 _READ = ("read-only", "plan", "default")
 _POSTSCRIPT = 0.5
+_TELLS_COST = frozenset({"opencode", "claude-agent-acp"})
+_ACCOUNTS = 10.0
+"""Seconds the cost of a turn may come after its end where a program is known to tell one; on a busy machine it does."""
 _GOODBYE = 5.0
 """Seconds an agent has to answer a cancel before it is ended."""
+_PUT_AWAY = {"claude-agent-acp": 1.0}
+"""Seconds for programs that write their session down only after they have answered: else it could not be resumed."""
 
 
 class Acp:
@@ -54,17 +61,29 @@ class Acp:
 
         return await headless.answer(call, once, emit, native_schema=False)
 
+    def line(self) -> tuple[str, ...]:
+        """The command line, before `program` and `args` of the configuration."""
+        return self.config.argv or COMMANDS.get(self.name, (self.name,))
+
     def spec(self, call: AgentCall, where: launch.Place) -> ProcessSpec:
-        line = self.config.argv or COMMANDS.get(self.name, (self.name,))
+        line = self.line()
         program = launch.program(self.config, line[0], call.env)
         argv = (program, *line[1:], *self.config.args)
-        env = {"OPENCODE_DISABLE_AUTOUPDATE": "1", "NO_COLOR": "1"}
+        # Each program knows its own; few tries of its own, so that our policy sees the errors.
+        env = {
+            "OPENCODE_DISABLE_AUTOUPDATE": "1",
+            "CLAUDE_CODE_MAX_RETRIES": "2",
+            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+            "QWEN_CODE_UNATTENDED_RETRY": "1",  # else it retries for many minutes without a word
+            "NO_COLOR": "1",
+        }
         return launch.spec(call, where, self.config, argv, env, stdin=None, keep_stdin=True, graceful=False)
 
     async def _once(self, call: AgentCall, spawner: Spawner, emit: headless.Emit) -> tuple[AgentResult, bool]:
         where = launch.place(call, spawner.mode, self.name, self.config)
         spec = self.spec(call, where)
-        stream = AcpStream(call, self.clock, agent=self.name, fenced=where.fenced)
+        program = Path(self.line()[0]).name
+        stream = AcpStream(call, self.clock, agent=self.name, program=program, fenced=where.fenced)
         headless.keep_prompt(call)
         log = headless.RawLog(call.log, call, spec.env)
         errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), call, spec.env)
@@ -80,7 +99,7 @@ class Acp:
 
         try:
             async with spawner.converse(spec, complain) as talk:
-                wire = _Wire(talk, stream, log, emit, stopped)
+                wire = Wire(talk, stream, log, emit, stopped)
                 async with _connected(wire, stream) as connection:
                     reason = await _within(call.timeout, _Session(self, call, where, connection, stream, wire).run())
                 finished = await talk.stop()
@@ -103,7 +122,7 @@ async def _within(seconds: float, work: Any) -> str:
 
 
 @contextlib.asynccontextmanager
-async def _connected(wire: _Wire, stream: AcpStream) -> AsyncIterator[Connection]:
+async def _connected(wire: Wire, stream: AcpStream) -> AsyncIterator[Connection]:
     from acp.connection import Connection  # with pydantic, half a second
     from acp.exceptions import RequestError
 
@@ -123,64 +142,11 @@ async def _connected(wire: _Wire, stream: AcpStream) -> AsyncIterator[Connection
         await connection.close()
 
 
-class _Wire:
-    """The library's transport over our spawner: every line is logged and read by us before the library sees it."""
-
-    def __init__(
-        self,
-        talk: Conversation,
-        stream: AcpStream,
-        log: headless.RawLog,
-        emit: headless.Emit,
-        stopped: asyncio.Event,
-    ) -> None:
-        self._talk, self._stream, self._log, self._emit = talk, stream, log, emit
-        self.stopped = stopped
-        """The reader wants the call ended: a cap is passed, or the agent retries in vain."""
-        self._incoming = self._lines()
-        self.accounted = asyncio.Event()
-
-    async def send(self, message: dict[str, Any]) -> None:
-        await self._talk.write(json.dumps(message).encode() + b"\n")
-
-    async def _lines(self) -> AsyncIterator[bytes]:
-        held = b""
-        while chunk := await self._talk.read():
-            *lines, held = (held + chunk).split(b"\n")
-            for line in lines:
-                yield line
-            if len(held) > launch.MAX_LINE:
-                yield held[: launch.MAX_LINE]
-                held = b""
-        if held:
-            yield held
-
-    async def receive(self) -> dict[str, Any] | None:
-        async for line in self._incoming:
-            self._log.write(line)
-            for output in self._stream.feed(line):
-                self._emit(output)
-            if self._stream.stop:
-                self.stopped.set()
-            if self._stream.costs:
-                self.accounted.set()
-            message = decode(line)
-            # Updates are read already. What is no JSON-RPC would end the library's loop.
-            if message is None or message.get("method") == "session/update":
-                continue
-            if isinstance(message.get("id"), (int, str)) and isinstance(message.get("method", ""), str):
-                return message
-        return None
-
-    async def close(self) -> None:
-        return
-
-
 class _Session:
     """initialize → session → mode and model → prompt; gives the reason of an end that is not the agent's own."""
 
     def __init__(
-        self, agent: Acp, call: AgentCall, where: launch.Place, connection: Connection, stream: AcpStream, wire: _Wire
+        self, agent: Acp, call: AgentCall, where: launch.Place, connection: Connection, stream: AcpStream, wire: Wire
     ) -> None:
         self.agent, self.call, self.where = agent, call, where
         self.connection, self.stream, self.wire = connection, stream, wire
@@ -235,7 +201,7 @@ class _Session:
         """The configured mode, else the first known id the agent offers; without any, permissions are asked for."""
         configured = self.agent.config.modes.get("read" if self.call.read_only else "write", "")
         known = _READ if self.call.read_only and not self.where.fenced else (_FULL if self.where.fenced else _EDIT)
-        modes = offered(session, "modes")
+        modes = modes_of(session)
         for mode in filter(None, (configured, *known)):
             if mode in modes:
                 await self._ask("session/set_mode", {"sessionId": self.stream.session, "modeId": mode})
@@ -244,17 +210,19 @@ class _Session:
     async def _choose_model(self, session: Object) -> bool:
         """Every call names its model: an agent that lists models without ours is not asked anything."""
         wanted = self.call.model
-        models = offered(session, "models")
-        option, values = model_option(session)
+        models, current = models_of(session)
+        option, values, value = model_option(session)
         if not wanted or not (models or values):
             return True
         if wanted in models:
-            await self._ask("session/set_model", {"sessionId": self.stream.session, "modelId": wanted})
+            if models[wanted] != current:
+                await self._ask("session/set_model", {"sessionId": self.stream.session, "modelId": models[wanted]})
         elif wanted in values:
-            asked = {"sessionId": self.stream.session, "configId": option, "value": wanted}
-            await self._ask("session/set_config_option", asked)
+            if values[wanted] != value:
+                asked = {"sessionId": self.stream.session, "configId": option, "value": values[wanted]}
+                await self._ask("session/set_config_option", asked)
         else:
-            listed = ", ".join((models or values)[:20])
+            listed = ", ".join(list(dict.fromkeys((models or values).values()))[:20])
             words = f"{self.agent.name} offers no model {wanted!r}; it offers: {listed}"
             self.stream.failure = {"message": words, "data": {"kind": "model_not_found"}}
             return False
@@ -270,10 +238,10 @@ class _Session:
             await asyncio.wait({answer, cap}, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 answer.result()
-                # Some agents tell the turn's cost just after its end.
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self.wire.accounted.wait(), _POSTSCRIPT)
-                return "exited"
+                await self._accounts()
+                await asyncio.sleep(_PUT_AWAY.get(self.stream.program, 0.0))
+                # A cap that was passed is passed, also when the agent tells so with its answer or after it.
+                return "stopped" if self.stream.stop in (ResultKind.BUDGET, ResultKind.TURNS) else "exited"
             await self._cancel()
             await asyncio.wait({answer}, timeout=_GOODBYE)
         except asyncio.CancelledError:
@@ -284,6 +252,15 @@ class _Session:
             cap.cancel()
             answer.cancel()
         return "stopped"
+
+    async def _accounts(self) -> None:
+        """Some agents tell the turn's cost just after its end; one that does not come is unknown."""
+        patience = _ACCOUNTS if self.stream.program in _TELLS_COST else _POSTSCRIPT
+        gone = asyncio.ensure_future(self.wire.ended.wait())
+        told = asyncio.ensure_future(self.wire.accounted.wait())
+        await asyncio.wait({told, gone}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)
+        told.cancel()
+        gone.cancel()
 
     async def _cancel(self) -> None:
         await self.connection.send_notification("session/cancel", {"sessionId": self.stream.session})

@@ -6,13 +6,15 @@ Accounting is uneven between agents: a cumulative cost, tokens only, or nothing.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
+from engine.perform.agents.acp_accounts import cost_of, tokens_of
+from engine.perform.agents.codex_stream import codex_kind, reset_time
+from engine.perform.agents.prices import price
 from engine.perform.agents.stream import Clock, Reader
-from engine.perform.agents.wire import Object, at, count, decode, items, mapping, money, objects, shown, status, text
+from engine.perform.agents.wire import Object, at, count, decode, mapping, objects, shown, status, text
 from engine.perform.contract import AgentCall, Finished, Output
 
 _STOPS = {
@@ -21,20 +23,22 @@ _STOPS = {
     "refusal": ResultKind.REFUSAL,
     "cancelled": ResultKind.CANCELLED,
 }
-_QUIET = frozenset(
-    {"available_commands_update", "current_mode_update", "config_option_update", "session_info_update", "plan"}
-)
+_QUIET = frozenset({"available_commands_update", "current_mode_update", "config_option_update", "plan"})
 _HARMLESS = frozenset({"read", "search", "think", "fetch"})
 _FAILED_REQUEST = re.compile(r'level=ERROR .*message="stream error" .*small=false .*error\.error="([^"]*)"')
+_WAITING = b"[qwen-code] Waiting for API capacity"
 _PATIENCE = 3
 """Failed requests of one call before it is ended: opencode would go on, on a full context for ever."""
 _AUTH_REQUIRED = -32000
+_COUNTS_TURNS = frozenset({"claude-agent-acp", "codex-acp"})
+"""Programs whose answer counts all of its turn's requests, also in a resumed session; opencode counts the last one."""
 
 
 class AcpStream(Reader):
-    def __init__(self, call: AgentCall, clock: Clock, *, agent: str, fenced: bool) -> None:
+    def __init__(self, call: AgentCall, clock: Clock, *, agent: str, program: str, fenced: bool) -> None:
         super().__init__(call, clock)
         self.agent = agent
+        self.program = program
         self.fenced = fenced
         self.asked = False
         """The prompt is out: what comes before is the replay of a resumed session."""
@@ -44,7 +48,12 @@ class AcpStream(Reader):
         self.failure: Object | None = None
         self.costs: list[float | None] = []
         self.cost_before: float | None = None if call.session else 0.0
-        self.tools: dict[str, str] = {}
+        self.metered: Tokens | None = None
+        """The sum of what single requests are said to have used."""
+        self.tools: dict[str, tuple[str, str, str]] = {}
+        """Kind, path and title by the call's id, as far as they are told."""
+        self.broken: list[str] | None = None
+        """codex-acp: the turn failed in spite of its good answer, and what it then said of it."""
         self.complaints = 0
         self.complaint = ""
 
@@ -64,6 +73,8 @@ class AcpStream(Reader):
         result = mapping(event.get("result"))
         if "stopReason" in result:
             self.answer = result
+            if self.program in _COUNTS_TURNS and not self.costs:
+                self._watch_budget(price(self.model or self.call.model, tokens_of(mapping(result.get("usage")))))
             return []
         if isinstance(event.get("error"), dict):
             self.failure = event["error"]
@@ -71,8 +82,13 @@ class AcpStream(Reader):
         return []
 
     def feed_error(self, line: bytes) -> list[Output]:
-        """opencode says nothing over the protocol while it retries, but logs each failed request."""
+        """opencode and qwen say nothing over the protocol while they retry. opencode logs each failed request; qwen
+        says after some tries, and half a minute into the pause before the next one, that it waits."""
         super().feed_error(line)
+        if line.startswith(_WAITING):
+            self.stop = self.pending = ResultKind.RATE
+            self.complaint = shown(line)
+            return [Output(kind=OutputKind.RETRY, text=self.complaint)]
         found = _FAILED_REQUEST.search(line[:8_000].decode("utf-8", "replace"))
         if not found:
             return []
@@ -85,14 +101,18 @@ class AcpStream(Reader):
 
     def _replay(self, update: Object) -> list[Output]:
         if update.get("sessionUpdate") == "usage_update":
-            self.cost_before = _cost(update)
+            self.cost_before = cost_of(update)
         return []
 
     def _update(self, update: Object) -> list[Output]:
+        self._meter(mapping(at(update, "_meta.usage")))
         match update.get("sessionUpdate"):
             case "agent_message_chunk":
-                self.pending = None
                 words = text(at(update, "content.text"))
+                if self.broken is not None:
+                    self.broken.append(words)
+                    return [Output(kind=OutputKind.ERROR, text=shown(words))]
+                self.pending = None
                 self.said.append(words)
                 return [Output(kind=OutputKind.TEXT, text=shown(words))] if words else []
             case "agent_thought_chunk":
@@ -104,33 +124,60 @@ class AcpStream(Reader):
             case "tool_call_update":
                 return self._progress(update)
             case "usage_update":
-                self.costs.append(_cost(update))
-                self._watch_budget()
+                if update.get("cost") is not None:  # else it is about the context only
+                    self.costs.append(cost_of(update))
+                    self._watch_budget(self._spent())
                 return [Output(kind=OutputKind.USAGE, text=shown(f"{count(update.get('used'))} tokens in context"))]
+            case "session_info_update":
+                return self._codex(mapping(at(update, "_meta.codex")))
             case str(kind) if kind in _QUIET:
                 return []
             case _:
                 return self.raw(update)
 
+    def _codex(self, told: Object) -> list[Output]:
+        """codex-acp answers a failed turn like a good one; the state of its thread says which it was."""
+        state = at(told, "threadStatus.type")
+        if state == "systemError" and self.broken is None:
+            self.broken = []
+        elif state == "active":
+            self.broken = None
+        error = mapping(told.get("error"))
+        if not error:
+            return []
+        words = text(error.get("additionalDetails")) or text(error.get("message"))
+        details = mapping(error.get("codexErrorInfo"))
+        code = next((code for one in details.values() if (code := status(at(one, "httpStatusCode")))), 0)
+        self.retry(classify.by_status(code) or codex_kind(words))
+        return [Output(kind=OutputKind.RETRY, text=shown(words))]
+
     def _tool(self, update: Object) -> list[Output]:
         self.turn()
         self.pending = None
         self.earlier, self.said = [*self.earlier, *self.said], []
-        kind, title = text(update.get("kind")) or "other", text(update.get("title"))
-        self.tools[text(update.get("toolCallId"))] = kind
-        path = text(at(update, "locations.0.path")) or text(at(update, "rawInput.filePath"))
-        shape = OutputKind.FILE_CHANGE if kind in ("edit", "delete", "move") else OutputKind.TOOL_CALL
-        return [Output(kind=shape, tool=kind, path=path, text=shown(title))]
+        return self._named(update)
+
+    def _named(self, update: Object) -> list[Output]:
+        """A call is often announced before its input is known, and said what it is about by an update."""
+        call = text(update.get("toolCallId"))
+        kind, path, title = self.tools.get(call, ("", "", ""))
+        path = text(at(update, "locations.0.path")) or text(at(update, "rawInput.filePath")) or path
+        told = (text(update.get("kind")) or kind or "other", path, text(update.get("title")) or title)
+        if self.tools.get(call) == told:
+            return []
+        self.tools[call] = told
+        shape = OutputKind.FILE_CHANGE if told[0] in ("edit", "delete", "move") else OutputKind.TOOL_CALL
+        return [Output(kind=shape, tool=told[0], path=told[1], text=shown(told[2]))]
 
     def _progress(self, update: Object) -> list[Output]:
-        name = self.tools.get(text(update.get("toolCallId")), "other")
+        name = self.tools.get(text(update.get("toolCallId")), ("other",))[0]
         match update.get("status"):
             case "completed":
                 self.worked.add(name)
             case "failed":
                 pass
             case _:
-                return []
+                return self._named(update)
         parts = [text(at(part, "content.text")) for part in objects(update.get("content"))]
         words = "\n".join(filter(None, parts)) or text(update.get("status"))
         return [Output(kind=OutputKind.TOOL_RESULT, tool=name, text=shown(words))]
@@ -157,8 +204,13 @@ class AcpStream(Reader):
         by_kind = {text(option.get("kind")): text(option.get("optionId")) for option in objects(params.get("options"))}
         return by_kind.get("reject_once") or by_kind.get("reject_always") or None
 
-    def _watch_budget(self) -> None:
-        spent = self._spent()
+    def _meter(self, usage: Object) -> None:
+        """qwen tells the tokens of each request: they are priced as they come."""
+        if usage:
+            self.metered = (self.metered or Tokens()) + tokens_of(usage)
+            self._watch_budget(price(self.model or self.call.model, self.metered))
+
+    def _watch_budget(self, spent: float | None) -> None:
         if spent is not None and self.call.max_usd is not None and spent > self.call.max_usd:
             self.stop = ResultKind.BUDGET
 
@@ -175,8 +227,13 @@ class AcpStream(Reader):
         if kind is None or (finished.reason == "stopped" and self.stop is None):
             kind = self._judge(finished)
         words = "".join(self.said) or "".join(self.earlier)
-        said = _complaint(self.failure) if self.failure else self.complaint
-        tokens = _tokens(self.answer or {}) if not self.call.session else Tokens()
+        said = _complaint(self.failure) if self.failure else "".join(self.broken or ()).strip() or self.complaint
+        if kind in (ResultKind.LIMIT, ResultKind.RATE) and self.broken:
+            self.reset_at = reset_time(said, self.clock())
+        whole = self.metered is not None or self.program in _COUNTS_TURNS
+        tokens = self.metered or tokens_of(mapping((self.answer or {}).get("usage")))
+        if self.call.session and not whole:
+            tokens = Tokens()
         return self.close(
             finished,
             kind,
@@ -184,15 +241,21 @@ class AcpStream(Reader):
             said=said,
             tokens=tokens if tokens.total() else None,
             cost_usd=self._spent(),
-            priced=False,  # some agents count only the last step of a turn
+            priced=whole
+            and kind in (ResultKind.OK, ResultKind.BUDGET),  # of a turn that broke off the last is not told
         )
 
     def _judge(self, finished: Finished) -> ResultKind:
         if self.failure is not None:
             return _failure(self.failure)
+        if self.broken is not None:
+            return self.pending or codex_kind("".join(self.broken).strip()) or ResultKind.CRASH
         if self.answer is None:
             return self.no_terminal(finished)
         stop = self.answer.get("stopReason")
+        quota = at(self.answer, "_meta.quota")
+        if isinstance(quota, dict) and quota.get("token_count", 0) is None:
+            return self.pending or ResultKind.NO_RESULT  # it keeps count, and no request came to an end
         if stop == "end_turn":
             # opencode answers so even when its last request had failed: then nothing came after the complaint.
             return self.pending or ResultKind.OK
@@ -222,42 +285,3 @@ def _complaint(error: Object) -> str:
     if body := decode(inner.encode("utf-8", "replace")):
         inner = text(at(body, "error.message")) or inner
     return ": ".join(filter(None, (text(error.get("message")), inner))) or "the agent answered with an error"
-
-
-def _cost(update: Object) -> float | None:
-    cost: Any = update.get("cost")
-    return money(at(cost, "amount")) if text(at(cost, "currency")) in ("USD", "") else None
-
-
-def _tokens(answer: Object) -> Tokens:
-    usage = mapping(answer.get("usage"))
-    return Tokens(
-        input=count(usage.get("inputTokens")),
-        output=count(usage.get("outputTokens")) + count(usage.get("thoughtTokens")),
-        cache_read=count(usage.get("cachedReadTokens")),
-        cache_write=count(usage.get("cachedWriteTokens")),
-    )
-
-
-def offered(session: Object, kind: str) -> list[str]:
-    """Ids a new session offers: `kind` is modes or models."""
-    place, name = {"modes": ("modes.availableModes", "id"), "models": ("models.availableModels", "modelId")}[kind]
-    return [text(option.get(name)) for option in objects(at(session, place)) if text(option.get(name))]
-
-
-def model_option(session: Object) -> tuple[str, list[str]]:
-    """The configuration option that chooses the model, and its values."""
-    for option in objects(session.get("configOptions")):
-        if "model" in (option.get("category"), option.get("id")):
-            values = [text(value.get("value")) for value in _flat(option.get("options"))]
-            return text(option.get("id")), [value for value in values if value]
-    return "", []
-
-
-def _flat(options: Any) -> list[Object]:
-    """Options may come in named groups."""
-    found: list[Object] = []
-    for option in items(options):
-        if isinstance(option, dict):
-            found += objects(option.get("options")) or [option]
-    return found

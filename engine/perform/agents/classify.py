@@ -113,6 +113,8 @@ _LOGIN = {
     "opencode": "Run `opencode auth login`.",
     "qwen": "Run `qwen` and type /auth.",
     "copilot": "Run `copilot` and type /login.",
+    "claude-agent-acp": "Run `claude` and type /login, or set ANTHROPIC_API_KEY.",
+    "codex-acp": "Run `codex login`, or set CODEX_API_KEY.",
 }
 _BILLING = {
     "claude": "Add credit to the account behind your login (`claude` and /usage shows it), then `devteam run`.",
@@ -121,11 +123,16 @@ _BILLING = {
 }
 
 
+def login_hint(agent: str) -> str:
+    """How to log in with an agent, as the user may type it."""
+    return _LOGIN.get(agent, f"Log in with `{agent}` once in this terminal, then `devteam run`.")
+
+
 def hint(agent: str, kind: ResultKind, *, model: str = "", denials: tuple[str, ...] = ()) -> str:
     """What the user may type to mend it; empty where waiting or retrying is all there is."""
     match kind:
         case ResultKind.AUTH:
-            return _LOGIN.get(agent, f"Log in with `{agent}` once in this terminal, then `devteam run`.")
+            return login_hint(agent)
         case ResultKind.BILLING:
             return _BILLING.get(agent, f"Check plan and billing of the account `{agent}` uses, then `devteam run`.")
         case ResultKind.MODEL:

@@ -81,7 +81,7 @@ class CodexStream(Reader):
     def _trouble(self, message: str) -> list[Output]:
         if not _WAITING.match(message):
             return [Output(kind=OutputKind.ERROR, text=shown(message))]
-        self.retry(_kind(message))
+        self.retry(codex_kind(message))
         if "waiting for network" in message:
             self.waits += 1
             if self.waits >= _PATIENCE:
@@ -163,7 +163,7 @@ class CodexStream(Reader):
 
     def _judge(self, finished: Finished) -> ResultKind:
         if self.failed:
-            return _kind(self.failed) or ResultKind.CRASH
+            return codex_kind(self.failed) or ResultKind.CRASH
         if not self.completed:
             self.lost_session = any("no rollout found" in line for line in self.errors)
             return self.no_terminal(finished)
@@ -174,7 +174,7 @@ class CodexStream(Reader):
         return ResultKind.OK
 
 
-def _kind(message: str) -> ResultKind | None:
+def codex_kind(message: str) -> ResultKind | None:
     """Codex reports in words only; sometimes the words are the provider's JSON, which is better."""
     body = decode(message.encode("utf-8", "replace"))
     if body is not None:

@@ -10,7 +10,7 @@ from typing import Protocol
 import msgspec
 
 from engine.core.activity import OutputKind
-from engine.core.model import AgentResult, ResultKind, Role, Tokens
+from engine.core.model import AgentResult, ResultKind, Role
 from engine.perform.agents import launch, structured
 from engine.perform.agents.claim import claim
 from engine.perform.agents.settings import AgentConfig
@@ -94,14 +94,16 @@ async def _satisfy(
         prompt = f"{asked.prompt}\n\n{prompt}"
     left = None if asked.max_usd is None else max(0.01, asked.max_usd - (result.cost_usd or 0.0))
     seconds = min(asked.timeout, max(_CORRECTION_SECONDS, asked.timeout - result.seconds))
-    second, _ = await once(
-        msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
-    )
+    again = msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
+    second, lost = await once(again)
+    if lost and result.session:
+        again = msgspec.structs.replace(again, prompt=f"{asked.prompt}\n\n{prompt}", session="")
+        second, _ = await once(again)
     value, faults = _structured(second, schema) if second.kind is ResultKind.OK else (None, [])
     second = msgspec.structs.replace(
         second,
         structured=value if not faults else None,
-        tokens=_sum(result.tokens, second.tokens),
+        tokens=result.tokens + second.tokens,
         cost_usd=None if result.cost_usd is None or second.cost_usd is None else result.cost_usd + second.cost_usd,
         cost_is_estimate=result.cost_is_estimate or second.cost_is_estimate,
         seconds=result.seconds + second.seconds,
@@ -117,15 +119,6 @@ def _structured(result: AgentResult, schema: dict[str, object]) -> tuple[dict[st
     if value is None:
         return None, ["it holds no JSON object"]
     return value, structured.faults(value, schema)
-
-
-def _sum(one: Tokens, two: Tokens) -> Tokens:
-    return Tokens(
-        input=one.input + two.input,
-        output=one.output + two.output,
-        cache_read=one.cache_read + two.cache_read,
-        cache_write=one.cache_write + two.cache_write,
-    )
 
 
 async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) -> tuple[AgentResult, bool]:

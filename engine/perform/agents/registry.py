@@ -18,6 +18,7 @@ from engine.perform.agents.login import login_of
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock
 from engine.perform.contract import Adapter, ProcessSpec, Spawner
+from engine.perform.environment import scrubbed
 
 _OWN = {"claude": "Claude", "codex": "Codex", "gemini": "Gemini"}
 _NAMED = {"acp": "Acp", "command": "Command"}
@@ -85,7 +86,10 @@ async def survey(
     agents: Mapping[str, AgentConfig] | None = None,
     rungs: tuple[Rung, ...] = (),
 ) -> list[AgentInfo]:
-    """Every known and every configured agent, installed ones first. Nothing is spent: versions and file names only."""
+    """Every known and every configured agent, installed ones first. Nothing is spent: versions and file names only.
+
+    `env` is the user's own, for the names of logins in it; the programs see none of them.
+    """
     configured = dict(agents or {})
     names = dict.fromkeys((*configured, *KNOWN))
     infos = await asyncio.gather(
@@ -109,7 +113,7 @@ async def _look(
         return AgentInfo(name=name, adapter=kind, installed=False, login=login, rungs=used, problem=missing)
     version, problem = "", ""
     if kind != "command":
-        version, problem = await _version(program, env, spawner, home)
+        version, problem = await _version(program, scrubbed(env), spawner, home)
     return AgentInfo(
         name=name,
         adapter=kind,

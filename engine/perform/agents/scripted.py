@@ -182,14 +182,15 @@ class ScriptedAgent:
                 kind, fault = ResultKind.OK.value, ""
             else:
                 reset_at = until
+        works = kind in (ResultKind.OK, ResultKind.CONTEXT)  # a session that fills up has worked until then
         delay = (self._scenario.delay if step.delay is None else step.delay) / max(self._speed, 1e-6)
         session = call.session or hashlib.sha256(f"{call.task}/{call.role}/{call.effect}".encode()).hexdigest()[:12]
         return {
             "model": call.model,
             "session": session,
             "output": list(step.output),
-            "edit": [] if kind != "ok" else list(step.edit),
-            "patch": "" if kind != "ok" else step.patch,
+            "edit": list(step.edit) if works else [],
+            "patch": step.patch if works else "",
             "delay": delay,
             "fault": fault,
             "exit": step.exit,

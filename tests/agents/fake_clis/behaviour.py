@@ -72,6 +72,10 @@ def act(prompt: str, speak: object) -> int:
             say.done(count=2)
             say.text("And words after the end.")
             return 0
+        case "huge":
+            say.tool("run", "z" * 3_000_000)
+            say.text("y" * 8_000_000 + "\nSTATUS: complete\nISSUES: none")
+            return say.done()
         case "prose":
             say.text("Claude AI usage limit reached|1794860000 - rate limit exceeded, 429 Too Many Requests, 401")
             return say.done()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import threading
+import time
 import uuid
 from pathlib import Path
 
@@ -89,6 +90,22 @@ class Agent:
         send(id=self.request, error=FAILS[kind])
         return 0
 
+    def late(self) -> None:
+        """The answer first, the cost a while later, as a busy machine may have it."""
+        self.text("Done.")
+        send(id=self.request, result={"stopReason": "end_turn"})
+        time.sleep(2)
+        self.update("usage_update", used=100, size=1000, cost={"amount": 0.7, "currency": "USD"})
+
+    def together(self) -> None:
+        """Cost and answer in one piece."""
+        self.text("Done.")
+        update = {"sessionUpdate": "usage_update", "used": 100, "cost": {"amount": 0.7, "currency": "USD"}}
+        told = {"jsonrpc": "2.0", "method": "session/update", "params": {"sessionId": self.session, "update": update}}
+        answer = {"jsonrpc": "2.0", "id": self.request, "result": {"stopReason": "end_turn"}}
+        with lock:
+            print(json.dumps(told) + "\n" + json.dumps(answer), flush=True)
+
     def capped(self, turns: int) -> bool:
         return self.cancelled.is_set()
 
@@ -103,7 +120,8 @@ def main() -> int:
         return 0
     answers: dict = {}
     cancelled = threading.Event()
-    models = {"availableModels": [{"modelId": "m1"}, {"modelId": "m2"}], "currentModelId": "m1"}
+    known = [{"modelId": "m1"}, {"modelId": "m2"}, {"modelId": "$x|m3(y)", "name": "m3"}]
+    models = {"availableModels": known, "currentModelId": "m1"}
     modes = {"availableModes": [{"id": "build"}, {"id": "plan"}], "currentModeId": "build"}
     for line in sys.stdin:
         message = json.loads(line)
@@ -122,6 +140,8 @@ def main() -> int:
                 old = {"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": "OLD WORDS"}}
                 send(method="session/update", params={"sessionId": params["sessionId"], "update": old})
                 send(id=number, result={"models": models, "modes": modes})
+            case "session/set_model" if params["modelId"] not in [one["modelId"] for one in known]:
+                send(id=number, error={"code": -32602, "message": "no such model"})
             case "session/set_mode" | "session/set_model":
                 send(id=number, result={})
             case "session/cancel":
@@ -129,7 +149,9 @@ def main() -> int:
             case "session/prompt":
                 agent = Agent(params["sessionId"], number, answers, cancelled)
                 prompt = params["prompt"][0]["text"]
-                threading.Thread(target=behaviour.act, args=(prompt, agent), daemon=True).start()
+                own = {"late": agent.late, "together": agent.together}.get(behaviour.wanted(prompt))
+                play, given = (own, ()) if own else (behaviour.act, (prompt, agent))
+                threading.Thread(target=play, args=given, daemon=True).start()
             case None if number in answers:
                 answers[number]["result"] = message.get("result")
                 answers[number]["ready"].set()

@@ -1,0 +1,71 @@
+"""What a prompt points at can really be read by the agent, and is written nowhere but into its own HOME."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.clock import SystemClock
+from engine.core.model import Role
+from engine.core.state import State, Status
+from engine.perform.briefing import Brief
+from engine.session import Options, Session
+from tests.engine import small
+
+# Reads every file that its prompt names below its HOME, and keeps what it read.
+READER = r"""
+[agents.reader]
+adapter = "command"
+argv = ["sh", "-c", '''
+for file in $(grep -oE "$HOME/brief/[A-Za-z0-9.-]+" "$1"); do
+echo "== $file"; cat "$file" || exit 9; done > "$HOME/read.txt"
+grep -q "^You implement" "$1" || { echo '{"approved":true,"summary":"","issues":[],"notes":[],"criteria":[]}'; exit 0; }
+case "$(cat "$1")" in *"Task 1.2"*) echo other > other.txt ;; *"last iteration"*) echo good > word.txt ;;
+*) echo bad > word.txt ;; esac
+echo "STATUS: complete"; echo "ISSUES: none"
+''', "sh", "{prompt_file}"]
+"""
+PLAN = small.PLAN.replace("      accept: word.txt says good\n", "")
+
+
+async def run(place: Path) -> tuple[State, Path]:
+    folder = place / "repo"
+    config = small.CONFIG.replace('agent = "scripted"', 'agent = "reader"').replace(
+        "reserve_usd = 0.5", "reserve_usd = 0.1"
+    )
+    sprint = small.make(folder, plan=PLAN, config=config + READER)
+    project = small.project_of(folder, place / "state")
+    async with Session.open(project, sprint, SystemClock(), Options(attended=False, trust="all")) as session:
+        return await session.run(), project.state.root / "homes"
+
+
+async def test_an_agent_can_read_what_its_prompt_names(tmp_path: Path) -> None:
+    state, homes = await run(tmp_path)
+    assert {task.status for task in state.tasks.values()} == {Status.COMPLETE}, (state.outcome_reason, state.tasks)
+    implementer = (homes / "1.2" / Role.IMPLEMENTER.value / "read.txt").read_text()
+    assert "- [~] 1.2 Write another file" in implementer, "the context, as it was when it was called"
+    assert "learning-1.1.md" in implementer
+    assert "iteration 1: ITERATE" in implementer, "what the task before taught"
+    reviewer = (homes / "1.2" / Role.REVIEWER.value / "read.txt").read_text()
+    assert "# Make it good" in reviewer
+
+
+@pytest.mark.parametrize("trap", ["folder", "file"])
+def test_a_link_that_an_agent_left_is_not_written_through(tmp_path: Path, trap: str) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "context.md").write_text("the user's own")
+    home = tmp_path / "home"
+    home.mkdir()
+    if trap == "folder":
+        (home / "brief").symlink_to(mine)
+    else:
+        (home / "brief").mkdir()
+        (home / "brief" / "context.md").symlink_to(mine / "context.md")
+    brief = Brief(
+        folder=home / "brief", seen=Path("/seen/brief"), redact=lambda text: text.replace("key", "‹redacted›")
+    )
+    assert brief.write("context.md", "told, with a key") == "/seen/brief/context.md"
+    assert (mine / "context.md").read_text() == "the user's own"
+    assert (home / "brief" / "context.md").read_text() == "told, with a ‹redacted›"
