@@ -22,9 +22,9 @@ from engine.core.model import Role
 from engine.core.state import State
 from engine.link.contract import GetOutput, Item, Link, LinkStatus
 from tui.glyphs import UNICODE, Glyphs
+from tui.rows import CAPACITY
 from tui.stream import Stream
 from tui.view import CONNECTING, running_tasks
-from tui.widgets.line_view import CAPACITY, TRIM
 
 FRAME_ITEMS = 1500
 """Items folded in one frame: more would hold the keys back, the rest waits for the next frame."""
@@ -153,9 +153,9 @@ class Feed:
         over = sum(len(stream.rows) for stream in self.streams.values()) - CAPACITY
         for stream in list(self.streams.values()):
             if over > 0 and stream is not keep:
-                over -= stream.shorten(min(over, len(stream.rows) - KEPT_ROWS))
+                over -= stream.rows.shorten(min(over, len(stream.rows) - KEPT_ROWS))
         if over > 0:
-            keep.shorten(over)
+            keep.rows.shorten(over)
         self._rows = sum(len(stream.rows) for stream in self.streams.values())
 
     def _envelope(self, envelope: Envelope) -> None:
@@ -198,7 +198,7 @@ class Feed:
                 before = len(stream.rows)
                 stream.add(activity, self.glyphs)
                 self._rows += len(stream.rows) - before
-                if self._rows > CAPACITY + TRIM:
+                if self._rows > CAPACITY:
                     self._make_room(stream)
                 if activity.role is Role.ANSWERER and activity.kind is OutputKind.TEXT:
                     self.answers.setdefault(activity.effect, []).append(activity.text)

@@ -95,7 +95,7 @@ async def test_a_flood_is_taken_in_frames_and_memory_is_bounded(monkeypatch: pyt
         feed.flush(FRAME_ITEMS)
     task.cancel()
     assert most <= 1000 + 2 * feed_module.YIELD_EVERY
-    assert [row.text for row in feed.streams["1.1"].rows[-3:]] == ["9997", "9998", "9999"]
+    assert [row.text for row in list(feed.streams["1.1"].rows)[-3:]] == ["9997", "9998", "9999"]
 
 
 async def test_a_hidden_panel_draws_nothing() -> None:

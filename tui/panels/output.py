@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from engine.core.effects import CallAgent
 from tui.paint import outside
+from tui.rows import Rows
 from tui.stream import Stream
 from tui.view import View, running_tasks
 from tui.widgets.canvas import harmless
@@ -41,8 +42,8 @@ class OutputPanel(Vertical):
         super().__init__(id=f"output-{slot}")
         self.slot = slot
         self.task_id = ""
-        self._place = 0
         self._stream: Stream | None = None
+        self._end = 0
         self._title = ("", "")
         self._found = ""
 
@@ -60,21 +61,21 @@ class OutputPanel(Vertical):
 
     # ── drawing ──
 
-    def show(self, view: View, streams: Mapping[str, Stream]) -> None:
-        """Take what is new. While hidden it takes nothing and catches up when shown."""
+    def show(self, view: View, streams: Mapping[str, Stream]) -> bool:
+        """Take what is new; true while another frame is needed. While hidden it takes nothing and catches up later."""
         if not self.display or self.size.width <= 0:
-            return
+            return False
         task = self._task_of(view)
         stream = streams.get(task)
         if task != self.task_id or stream is not self._stream:
             self.task_id, self._stream = task, stream
-            self._place = stream.end if stream else 0
-            self.lines.reset(stream.rows if stream else ())
-        elif stream is not None and stream.end > self._place:
-            fresh = stream.since(self._place)
-            self._place = stream.end
-            self.lines.extend(fresh)
+            self.lines.reset(stream.rows if stream else Rows())
+        elif stream is not None and stream.rows.end > self._end:
+            self.lines.take()
+        self._end = stream.rows.end if stream else 0
+        more = self.lines.refine()
         self._retitle(view)
+        return more
 
     def _task_of(self, view: View) -> str:
         if self.slot == 0:
@@ -95,7 +96,7 @@ class OutputPanel(Vertical):
         name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
         lines = self.lines
         tail = self._found or ("following" if lines.following else "f follows")
-        count = f"{len(lines.source) + lines.dropped:,} lines"
+        count = f"{lines.source.end:,} lines"
         fold = "" if lines.folded else f" {sep} unfolded"
         title = (f"OUTPUT{name}{lane}{who}", f"{count}{fold} {sep} {tail}")
         if title != self._title:

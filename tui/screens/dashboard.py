@@ -64,7 +64,8 @@ class Dashboard(Page):
                 panel.events = feed.events
             panel.show(view)
         for output in self.query(OutputPanel):
-            output.show(view, feed.streams)
+            if output.show(view, feed.streams):
+                self.dev.redraw()
         self.query_one("#tabs", Canvas).set_lines([tab_line(self.group)])
 
     # ── panes ──
