@@ -6,6 +6,7 @@ from engine.core.activity import AgentOutput, OutputKind
 from tui.glyphs import Glyphs
 from tui.paint import LONGEST
 from tui.rows import Row, Rows
+from tui.wording import seat_name
 
 SHOWN = 4
 """Lines of a tool's result that stay visible when folded."""
@@ -26,9 +27,15 @@ class Stream:
         rows = rows_of(output, glyphs)
         if output.effect != self._effect:
             self._effect = output.effect
-            name = Row("muted bold", f"{glyphs.rule * 2} {output.role.value} {glyphs.rule * 2}")
-            rows = [*([Row("", "")] if len(self.rows) else []), name, *rows]
+            rows = [*([Row("", "")] if len(self.rows) else []), speaker(output, glyphs), *rows]
         self.rows.extend(rows)
+
+
+def speaker(output: AgentOutput, glyphs: Glyphs) -> Row:
+    """Whose words follow. The seats of a council speak at the same time, so each turn names its seat."""
+    if output.seat:
+        return Row("accent bold", f"{glyphs.rule * 2} {seat_name(_cut(output.seat))} {glyphs.rule * 2}")
+    return Row("muted bold", f"{glyphs.rule * 2} {output.role.value} {glyphs.rule * 2}")
 
 
 def rows_of(output: AgentOutput, glyphs: Glyphs) -> list[Row]:

@@ -40,6 +40,11 @@ def plural(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
+def seat_name(seat: str) -> str:
+    """root-cause-analyst is the root-cause analyst."""
+    return " ".join(part for part in seat.rpartition("-")[::2] if part)
+
+
 def clock_time(at: float, utc_offset: float) -> str:
     """Wall time where the run's engine lives."""
     zone = datetime.timezone(datetime.timedelta(seconds=utc_offset))

@@ -190,5 +190,14 @@ def test_a_stream_says_who_speaks() -> None:
     place = stream.rows.end
     stream.add(said(OutputKind.TEXT, "two", effect="e2"), UNICODE)
     assert [row.text for row in stream.rows.since(place)] == ["", "── implementer ──", "two"]
+    place = stream.rows.end
+    stream.add(said(OutputKind.TEXT, "three", effect="e3", seat="pattern-matcher"), UNICODE)
+    stream.add(said(OutputKind.TEXT, "four", effect="e4", seat="systems-thinker"), UNICODE)
+    stream.add(said(OutputKind.TEXT, "five", effect="e3", seat="pattern-matcher"), UNICODE)
+    assert [row.text for row in stream.rows.since(place) if row.text] == [
+        *("── pattern matcher ──", "three"),
+        *("── systems thinker ──", "four"),
+        *("── pattern matcher ──", "five"),
+    ]
     stream.add(said(OutputKind.TEXT, "\n".join(["x"] * 2500)), UNICODE)
     assert "500 more lines are in the log" in list(stream.rows)[-1].text

@@ -16,6 +16,16 @@ from tui.stream import Stream
 from tui.view import View, running_tasks
 from tui.widgets.canvas import harmless
 from tui.widgets.line_view import LineView
+from tui.wording import plural
+
+
+def speaking(view: View, task: str) -> str:
+    """Who talks now: a role, or the council with its seats."""
+    calls = [effect for effect in view.state.task_in_flight(task) if isinstance(effect, CallAgent)]
+    seats = sum(bool(call.seat) for call in calls)
+    if seats:
+        return f"council, {plural(seats, 'seat')}"
+    return calls[0].role.value if calls else ""
 
 
 class OutputPanel(Vertical):
@@ -86,8 +96,7 @@ class OutputPanel(Vertical):
     def _retitle(self, view: View) -> None:
         sep = view.glyphs.sep
         task = view.state.tasks.get(self.task_id)
-        effect = view.under_way(self.task_id)
-        who = f" {sep} {effect.role.value}" if isinstance(effect, CallAgent) else ""
+        who = f" {sep} {said}" if (said := speaking(view, self.task_id)) else ""
         lane = (
             f" {sep} lane {task.lane + 1}"
             if task is not None and view.state.policy.lanes > 1 and task.lane >= 0
