@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from engine.core.events import Envelope, decode_envelope
-from engine.link.contract import GetEvents, GetFile, Link
+from engine.link.contract import GetFile, Link
+from engine.link.recording import record
 from engine.link.replay import ReplayLink
 from tui import dialogs
 from tui.opener import command_for, run_in_foreground
@@ -237,14 +237,9 @@ async def _replay(app: DevteamApp, sprint: str) -> None:
         except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
             app.tell(f"{sprint} cannot be opened: {error}", "error")
             return
-    envelopes: list[Envelope] = []
-    while True:
-        answer = await link.fetch(GetEvents(after=envelopes[-1].seq if envelopes else 0, limit=2000))
-        if answer.error or not answer.events:
-            break
-        envelopes += [decode_envelope(line) for line in answer.events]
-    if not envelopes:
+    items = await record(link)
+    if not items:
         app.tell("there is nothing to replay yet", "warning")
         return
-    app.attach(ReplayLink(envelopes, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
+    app.attach(ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
     app.push_screen(ReplayScreen())

@@ -41,10 +41,12 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
         return
     options = _options(desk, theme, ascii_only, replay=bool(replay))
     if replay:
-        from engine.core.events import encode_envelope
+        from engine.link.recording import record
+        from engine.link.tail import TailLink
 
-        recorded = ReplayLink.from_lines([encode_envelope(one) for one in desk.events(replay)], speed=1.0, at_end=False)
-        _leave(_open(recorded, options))
+        folder = desk.sprint(replay)
+        recorded = asyncio.run(record(TailLink(desk, folder)))
+        _leave(_open(ReplayLink(recorded, name=folder.id, speed=1.0, at_end=False), options))
         return
     if not desk.sprints():
         _leave(_open(WaitingLink(desk), options))
@@ -88,7 +90,11 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
     if desk.engine() is None and unfinished:
         _trusted(desk, trust)
         _start_engine(desk, folder, trust, no_sandbox)
-    return _open(TailLink(desk, folder), options)
+    leave = _open(TailLink(desk, folder), options)
+    if leave.action == "detach":
+        running = desk.engine() is not None
+        say.out("the engine goes on; devteam tui shows it again" if running else "no engine is running: devteam run")
+    return leave
 
 
 def _start_engine(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> None:
