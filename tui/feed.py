@@ -16,11 +16,12 @@ from engine.core.events import (
     Noted,
     PlanChanged,
     PolicyChanged,
+    decode_envelope,
 )
 from engine.core.fold import apply
 from engine.core.model import Role
 from engine.core.state import State
-from engine.link.contract import GetOutput, Item, Link, LinkStatus
+from engine.link.contract import GetEvents, GetOutput, Item, Link, LinkStatus
 from tui.glyphs import UNICODE, Glyphs
 from tui.rows import CAPACITY
 from tui.stream import Stream
@@ -35,6 +36,8 @@ MOST_WAITING = 4 * FRAME_ITEMS
 KEPT_EVENTS = 5000
 KEPT_ROWS = 2000
 """Rows that a silent task's output keeps when room is needed; the log files have everything."""
+LOOKED_BACK = 200
+"""Events looked through on attaching for warnings of this run."""
 RETRIES = (0.5, 1.0, 2.0, 5.0)
 """Pauses between two attempts to reach a lost engine."""
 
@@ -62,6 +65,8 @@ class Feed:
         self._room = asyncio.Event()
         self._said = CONNECTING.status
         self._rows = 0
+        self._told = 0
+        """The last event whose warning was announced."""
 
     # ── the worker ──
 
@@ -96,11 +101,22 @@ class Feed:
         self.checks = MappingProxyType({})
         if self._said != "connected":
             self._say(LinkStatus(status="connected"))
+        await self._say_again(state)
         for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
             past = await self.link.fetch(GetOutput(task=task.id))
             for activity in past.output:
                 if activity.effect not in state.inflight:  # those are told again from their start by `follow`
                     self._activity(activity)
+
+    async def _say_again(self, state: State) -> None:
+        """Warnings of this run from before anybody looked, once: a restored journal is news to who comes later."""
+        if not state.running:
+            return
+        answer = await self.link.fetch(GetEvents(after=max(self._told, state.seq - LOOKED_BACK), limit=LOOKED_BACK))
+        for envelope in map(decode_envelope, answer.events):
+            if isinstance(envelope.event, Noted) and envelope.at >= state.run_started_at - 10.0:
+                self._note(envelope)
+        self._told = state.seq
 
     async def _read(self) -> None:
         since = 0
@@ -181,11 +197,19 @@ class Feed:
                 self.notices.append(
                     ("information", f"the config was edited and holds now: {summary or 'settings changed'}")
                 )
+            case Noted():
+                self._note(envelope)
+            case CommandHandled(ok=False, detail=detail, name=name):
+                self.notices.append(("warning", f"{name} was refused: {detail}"))
+            case _:
+                pass
+
+    def _note(self, envelope: Envelope) -> None:
+        self._told = max(self._told, envelope.seq)
+        match envelope.event:
             case Noted(text=text, level=level, hint=hint) if level != "info":
                 severity = "error" if level == "error" else "warning"
                 self.notices.append((severity, f"{text} — {hint}" if hint else text))
-            case CommandHandled(ok=False, detail=detail, name=name):
-                self.notices.append(("warning", f"{name} was refused: {detail}"))
             case _:
                 pass
 

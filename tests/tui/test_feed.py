@@ -14,7 +14,7 @@ from engine.core.model import Role
 from engine.core.state import State
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
 from tests.tui.driving import app_on, press, running, settle
-from tests.tui.links import live
+from tests.tui.links import LiveLink, live
 from tests.tui.recordings import sprint
 from tui import feed as feed_module
 from tui.attention import Attention, title_of
@@ -122,6 +122,19 @@ async def test_edits_of_plan_and_config_are_announced() -> None:
         assert "plan.md was edited" in told
         assert "2.4 added" in told
         assert "lanes 3" in told
+
+
+async def test_a_warning_from_before_is_told_to_who_comes_later_and_once() -> None:
+    items = list(live("parallel")._items)
+    last = max(item.seq for item in items if isinstance(item, ev.Envelope))
+    at = items[-1].at
+    note = ev.Noted(text="The journal was damaged: 277 events are restored", level="warning")
+    link = LiveLink([*items, ev.Envelope(seq=last + 1, stream="s", at=at, event=note)], at_end=True)
+    feed = Feed(link)
+    await feed._attach()
+    assert list(feed.notices) == [("warning", note.text)]
+    await feed._attach()
+    assert len(feed.notices) == 1
 
 
 async def test_a_command_that_cannot_be_sent_is_told() -> None:
