@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from types import MappingProxyType
 
+from engine import VERSION
 from engine.core.activity import Activity, AgentOutput, AnyActivity, CheckProgress, Countdown, OutputKind
 from engine.core.events import (
     ChecksFinished,
@@ -16,6 +17,8 @@ from engine.core.events import (
     Noted,
     PlanChanged,
     PolicyChanged,
+    RunStarted,
+    Unknown,
     decode_envelope,
 )
 from engine.core.fold import apply
@@ -36,6 +39,7 @@ MOST_WAITING = 4 * FRAME_ITEMS
 KEPT_EVENTS = 5000
 KEPT_ROWS = 2000
 """Rows that a silent task's output keeps when room is needed; the log files have everything."""
+UPGRADE = "leave with q and start devteam tui again"
 LOOKED_BACK = 200
 """Events looked through on attaching for warnings of this run."""
 RETRIES = (0.5, 1.0, 2.0, 5.0)
@@ -65,6 +69,7 @@ class Feed:
         self._room = asyncio.Event()
         self._said = CONNECTING.status
         self._rows = 0
+        self._newer = False
         self._told = 0
         """The last event whose warning was announced."""
 
@@ -177,6 +182,7 @@ class Feed:
     def _envelope(self, envelope: Envelope) -> None:
         if envelope.seq <= self.state.seq:
             return
+        again = bool(self.state.run_started_at)
         self.state = apply(self.state, envelope)
         self.events.append(envelope)
         match envelope.event:
@@ -187,6 +193,11 @@ class Feed:
                         effect.id: envelope.at,
                     }
                 )
+            case RunStarted(version=version):
+                self._run_started(version, again)
+            case Unknown() if not self._newer:
+                self._newer = True
+                self.notices.append(("warning", f"the engine writes what this dashboard does not know; {UPGRADE}"))
             case ChecksFinished(task=task) | IterationStarted(task=task):
                 self.checks = MappingProxyType({key: value for key, value in self.checks.items() if key != task})
             case PlanChanged(summary=summary):
@@ -203,6 +214,14 @@ class Feed:
                 self.notices.append(("warning", f"{name} was refused: {detail}"))
             case _:
                 pass
+
+    def _run_started(self, version: str, again: bool) -> None:
+        if self.status.status != "connected":  # a recording
+            return
+        if version != VERSION:
+            self.notices.append(("warning", f"the engine is devteam {version}, this dashboard {VERSION}; {UPGRADE}"))
+        elif again:
+            self.notices.append(("information", "an engine has taken the sprint up again"))
 
     def _note(self, envelope: Envelope) -> None:
         self._told = max(self._told, envelope.seq)

@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from msgspec.structs import replace
 
+from engine import VERSION
 from engine.core import events as ev
 from engine.core.activity import AgentOutput, OutputKind
 from engine.core.fold import fold
@@ -23,6 +25,7 @@ from tui.panels.header import notice_line
 from tui.view import View
 
 FACTS = [item for item in sprint()[0] if isinstance(item, ev.Envelope)]
+STARTED = next(fact.event for fact in FACTS if isinstance(fact.event, ev.RunStarted))
 
 
 class Shaky:
@@ -155,7 +158,6 @@ async def test_a_command_that_cannot_be_sent_is_told() -> None:
         pytest.param(
             LinkStatus(status="lost", detail="journal is damaged at 12", hint="devteam doctor"), "damaged", id="corrupt"
         ),
-        pytest.param(LinkStatus(status="read_only", detail="another engine 0.3 runs it"), "0.3", id="upgraded"),
         pytest.param(LinkStatus(status="ended", detail="no engine is running"), "no engine", id="ended"),
     ],
 )
@@ -163,6 +165,24 @@ def test_the_link_is_put_in_words(status: LinkStatus, words: str) -> None:
     state = fold(FACTS[:60])
     line = notice_line(View(state=state, now=state.now, link=status), 120)
     assert words in "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        pytest.param(replace(STARTED, version="9.0"), "the engine is devteam 9.0, this dashboard", id="upgraded"),
+        pytest.param(ev.Unknown(type="from_the_future", raw={}), "does not know", id="newer words"),
+        pytest.param(replace(STARTED, version=VERSION), "taken the sprint up again", id="restarted"),
+    ],
+)
+async def test_an_engine_that_is_another_one_now_is_announced(event: ev.AnyEvent, words: str) -> None:
+    async with running("parallel") as (app, pilot, link):
+        app.clear_notifications()
+        link.more(event, event)
+        await settle(pilot)
+        told = [note.message for note in app._notifications if words in note.message]
+        assert told
+        assert app.screen.NAME == "dashboard"
 
 
 async def test_the_screen_recovers_when_the_engine_does() -> None:
