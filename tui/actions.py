@@ -23,7 +23,7 @@ def run(app: DevteamApp, name: str) -> None:
     steering = app.steering
     match name:
         case "palette":
-            app.action_command_palette()
+            open_palette(app)
         case "iterations" | "evidence" | "diff" | "cost" | "log" | "help" | "plan" | "council" | "sprints" | "settings":
             go(app, name)
         case "replay":
@@ -72,6 +72,13 @@ def run(app: DevteamApp, name: str) -> None:
             app.screen.focus_previous()
         case _:
             app.tell("this is for the dashboard: esc goes there")
+
+
+def open_palette(app: DevteamApp) -> None:
+    from textual.command import CommandPalette
+
+    if not isinstance(app.screen, CommandPalette):
+        app.push_screen(CommandPalette(placeholder="type to find anything that can be done", id="--command-palette"))
 
 
 def go(app: DevteamApp, name: str) -> None:

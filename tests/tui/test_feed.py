@@ -237,6 +237,15 @@ def test_bell_once_for_each_new_thing() -> None:
     assert not bell.needed(ended, 0)
 
 
+def test_no_bell_for_what_is_past() -> None:
+    opened = Attention(bell=True)
+    assert not opened.needed(View(), 0)
+    assert not opened.needed(View(state=fold(FACTS), link=LinkStatus(status="connected")), 0), "it had ended before"
+    replay = View(state=fold(FACTS[:60]), link=LinkStatus(status="read_only"), replaying=True)
+    assert not opened.needed(replay, 1)
+    assert title_of(replay) == "replay · devteam 003-add-login"
+
+
 def test_the_title_names_the_gates_first() -> None:
     items, marks = sprint()
     state = fold(item for item in items[: marks["queue"]] if isinstance(item, ev.Envelope))

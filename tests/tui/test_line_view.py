@@ -155,6 +155,18 @@ async def test_resize_wraps_again_and_loses_nothing() -> None:
         assert all(cell_len(row.text) <= 40 for row in laid_out)
 
 
+async def test_a_wrapped_line_keeps_its_indent() -> None:
+    async with Host().run_test(size=(40, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        more(view, Row("muted", f"  │ {'result ' * 12}"), Row("accent", f"▸ Bash  {'argument ' * 9}"))
+        await pilot.pause()
+        laid_out = [view.row_at(at).text for at in range(view.row_count)]
+        assert all(text.startswith("  │ result") for text in laid_out[:3])
+        assert all(text.startswith("  argument") for text in laid_out[4:])
+        assert all(cell_len(text) <= 40 for text in laid_out)
+        assert sum(text.count("result") for text in laid_out) == 12
+
+
 @pytest.mark.parametrize(
     ("text", "width"), [("", 10), ("a" * 25, 10), ("ab cd ef gh ij", 5), ("日本語テキスト", 4), ("e\u0301" * 20, 7)]
 )

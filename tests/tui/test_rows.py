@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from tui.rows import BLOCK, Row, Rows
 from tui.widgets.canvas import harmless
-from tui.widgets.layout import Layout, wrapped
+from tui.widgets.layout import Layout, hanging, wrapped
 
-TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(["", "\n", "\ud800", "日本語" * 20, "word " * 30])
+TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
+    ["", "\n", "\ud800", "日本語" * 20, "word " * 30, "  │ " + "word " * 30]
+)
 ROW = st.builds(Row, st.sampled_from(["", "muted", "bad bold"]), TEXT, st.sampled_from([-1, 0, 0, 0, 1]))
 
 
@@ -43,7 +45,7 @@ def naive(rows: Rows, width: int, folded: bool) -> list[tuple[int, str]]:
     for number, row in enumerate(rows, rows.first):
         if row.fold != (1 if folded else -1):
             text = harmless(row.text)
-            out += [(number, piece) for piece in (wrapped(text, width) if width else [text])]
+            out += [(number, piece) for piece in (wrapped(text, width, len(hanging(text, width))) if width else [text])]
     return out
 
 

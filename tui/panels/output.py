@@ -59,7 +59,7 @@ class OutputPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         yield LineView()
-        yield Input(placeholder="search the output; enter keeps, escape ends", compact=True)
+        yield Input(placeholder="search the output; enter keeps it, n and N step, esc ends it", compact=True)
 
     @property
     def lines(self) -> LineView:

@@ -196,7 +196,7 @@ def tab_line(group: str) -> Line:
         here = name == group
         spans += [
             (f" {keys} ", "accent bold" if here else "muted"),
-            (f"{words} ", "fg bold underline" if here else "muted"),
-            (" ", ""),
+            (words, "fg bold underline" if here else "muted"),
+            ("  ", ""),
         ]
     return tuple(spans)

@@ -3,6 +3,7 @@ fold opened at once: blocks far from the screen have a guess until there is time
 
 from __future__ import annotations
 
+import re
 import time
 from array import array
 from bisect import bisect_left, bisect_right
@@ -16,6 +17,7 @@ from tui.paint import head_of
 from tui.rows import BLOCK, Row, Rows
 from tui.widgets.canvas import harmless
 
+_INDENT = re.compile(r" *(?:[│|▸±∴▲✘] +)?")
 LAID = 16
 """Blocks whose rows are kept laid out: the ones on screen and around it."""
 
@@ -134,8 +136,8 @@ class Layout:
             starts.append(0)
             if not width or (len(text) <= width and (text.isascii() or cell_len(text) <= width)):
                 continue
-            start = 0
-            for piece in wrapped(harmless(text), width)[:-1]:
+            start, text = 0, harmless(text)
+            for piece in wrapped(text, width, len(hanging(text, width)))[:-1]:
                 start += len(piece)
                 lines.append(number)
                 starts.append(start)
@@ -173,11 +175,23 @@ class Layout:
         return self._before(block) + at
 
 
-def wrapped(text: str, width: int) -> list[str]:
-    """A long line in pieces of at most `width` cells, broken after a space where one is near."""
+def hanging(text: str, width: int) -> str:
+    """What the further rows of a wrapped line begin with: its indent, and the bar it hangs on."""
+    found = _INDENT.match(text)
+    indent = found.group() if found is not None else ""
+    return "".join(char if char in "│|" else " " for char in indent) if len(indent) <= width // 3 else ""
+
+
+def wrapped(text: str, width: int, hang: int = 0) -> list[str]:
+    """A long line in pieces of at most `width` cells, broken after a space where one is near.
+
+    All but the first leave `hang` cells free for an indent.
+    """
     pieces: list[str] = []
     rest = text
     while rest:
+        if len(pieces) == 1:
+            width -= hang
         piece = rest[:width] if rest.isascii() else head_of(rest, width)
         if len(piece) < len(rest):
             space = piece.rfind(" ")

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from tui.ink import ink_of
 from tui.rows import BLOCK, Row, Rows
 from tui.widgets.canvas import Canvas, harmless
-from tui.widgets.layout import Layout
+from tui.widgets.layout import Layout, hanging
 
 if TYPE_CHECKING:
     from textual.selection import Selection
@@ -93,7 +93,9 @@ class LineView(Canvas, can_focus=True):
         row = self._line(line)
         if not start and end is None:
             return row
-        return Row(row.style, harmless(row.text)[start:end], row.fold)
+        text = harmless(row.text)
+        indent = hanging(text, self._layout.width) if start else ""
+        return Row(row.style, indent + text[start:end], row.fold)
 
     def _line(self, number: int) -> Row:
         return self.source.block(number // BLOCK)[number % BLOCK]
