@@ -9,6 +9,7 @@ from engine.core.commands import LandNow
 from engine.link.local import open_desk
 from engine.link.tail import TailLink
 from tests.cli.ground import make, trusted
+from tui.cli.dashboard import save_folder
 
 PLAN_FILE = ".devteam/sprints/001-count-things/plan.md"
 
@@ -74,7 +75,11 @@ def test_the_dashboards_landing_needs_no_engine(tmp_path: Path, home: Path) -> N
     assert not refused.ok
     assert "modified since: src/zero.txt" in refused.detail
     ground.git("checkout", "-q", "src/zero.txt")
+    saved = save_folder(desk)
+    saved.mkdir(parents=True)
+    (saved / "devteam-1.svg").write_text("a picture\n")
+    assert ground.git("status", "--porcelain", "--", str(saved)) == ""
     landed = asyncio.run(link.send(LandNow(by="you")))
-    assert landed.ok
+    assert landed.ok, "a picture of the screen stands in nobody's way"
     assert landed.detail.startswith("landed ")
     assert ground.git("rev-parse", "main") == ground.git("rev-parse", "devteam/001-count-things")

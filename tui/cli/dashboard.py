@@ -177,10 +177,15 @@ def _options(
         user_themes=home / "devteam" / "themes",
         editor=env.get("VISUAL") or env.get("EDITOR") or "vi",
         pager=env.get("PAGER") or "less",
-        save_folder=Path.cwd(),
+        save_folder=save_folder(desk),
         in_repo=in_repo,
         replay=replay,
     )
+
+
+def save_folder(desk: Desk | None) -> Path:
+    """Where pictures and saved output go: never among the user's files, where they would stand in a landing's way."""
+    return desk.root / ".devteam" / "saved" if desk is not None else Path.cwd()
 
 
 def _leave(leave: Leave) -> None:
