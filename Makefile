@@ -36,7 +36,7 @@ bench: $(STAMP) ## the numbers of the design, as ratios and CPU counts
 	@$(PY) -m tests.benchmarks
 
 screenshots: $(STAMP)
-	@$(PY) screenshots/make.py
+	@$(PY) -m screenshots.make
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

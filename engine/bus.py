@@ -101,6 +101,7 @@ def _joined(last: AnyActivity, new: AnyActivity) -> AnyActivity | None:
                     at=new.at,
                     kind=OutputKind.TEXT,
                     role=last.role,
+                    seat=last.seat,
                     text=f"{last.text}\n{new.text}",
                 )
         case _:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 from typing import TYPE_CHECKING
 
-from engine.core.events import Envelope, decode_envelope
-from engine.link.contract import GetEvents, GetFile, Link
+from engine.link.contract import GetFile, Link
+from engine.link.recording import record
 from engine.link.replay import ReplayLink
 from tui import dialogs
 from tui.opener import command_for, run_in_foreground
@@ -23,7 +23,7 @@ def run(app: DevteamApp, name: str) -> None:
     steering = app.steering
     match name:
         case "palette":
-            app.action_command_palette()
+            open_palette(app)
         case "iterations" | "evidence" | "diff" | "cost" | "log" | "help" | "plan" | "council" | "sprints" | "settings":
             go(app, name)
         case "replay":
@@ -72,6 +72,13 @@ def run(app: DevteamApp, name: str) -> None:
             app.screen.focus_previous()
         case _:
             app.tell("this is for the dashboard: esc goes there")
+
+
+def open_palette(app: DevteamApp) -> None:
+    from textual.command import CommandPalette
+
+    if not isinstance(app.screen, CommandPalette):
+        app.push_screen(CommandPalette(placeholder="type to find anything that can be done", id="--command-palette"))
 
 
 def go(app: DevteamApp, name: str) -> None:
@@ -237,14 +244,9 @@ async def _replay(app: DevteamApp, sprint: str) -> None:
         except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
             app.tell(f"{sprint} cannot be opened: {error}", "error")
             return
-    envelopes: list[Envelope] = []
-    while True:
-        answer = await link.fetch(GetEvents(after=envelopes[-1].seq if envelopes else 0, limit=2000))
-        if answer.error or not answer.events:
-            break
-        envelopes += [decode_envelope(line) for line in answer.events]
-    if not envelopes:
+    items = await record(link)
+    if not items:
         app.tell("there is nothing to replay yet", "warning")
         return
-    app.attach(ReplayLink(envelopes, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
+    app.attach(ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
     app.push_screen(ReplayScreen())

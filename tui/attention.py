@@ -19,6 +19,8 @@ GIVE_TITLE_BACK = "\x1b[23;2t"
 def title_of(view: View) -> str:
     """What the terminal's title says: the number of gates first, because tabs are cut at the right."""
     sprint = outside(view.state.sprint, 60)
+    if view.replaying:
+        return f"replay · devteam {sprint}".rstrip()
     gates = len(view.gates())
     if gates:
         return f"{plural(gates, 'gate')} {'waits' if gates == 1 else 'wait'} · devteam {sprint}".rstrip()
@@ -36,10 +38,13 @@ class Attention:
         self._bell = bell
         self._title = ""
         self._lost = False
-        self._outcome = ""
+        self._outcome: str | None = None
+        """How the sprint stood when it was last looked at; a run that had ended before rings nothing."""
 
     def needed(self, view: View, new_gates: int) -> bool:
         """Whether to ring: a new gate, a lost engine or an ended run."""
+        if view.state.plan is None:
+            return False
         lost = view.link.status == "lost"
         ended = view.state.outcome if not view.state.running else ""
         ring = (
@@ -48,7 +53,7 @@ class Attention:
             or bool(ended and self._outcome is not None and ended != self._outcome)
         )
         self._lost, self._outcome = lost, ended
-        return ring and self._bell
+        return ring and self._bell and not view.replaying
 
     def retitle(self, view: View, driver: Driver | None) -> None:
         title = title_of(view)

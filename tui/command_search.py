@@ -9,19 +9,24 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.keys import ACTIONS
+from tui.keys import ACTIONS, Action
 from tui.paint import outside
 
 if TYPE_CHECKING:
     from tui.app import DevteamApp
 
 
+def _now(app: DevteamApp, action: Action) -> bool:
+    """Whether it means something now: gate keys do while there is a gate, and only the choices it offers."""
+    return action.group != "Gate" or (app.gates.current is not None and bool(app.check_action("act", (action.name,))))
+
+
 class Commands(Provider):
-    """Titles are Content, never markup: a task's title comes from outside."""
+    """Titles are Content, never markup: a task's title comes from outside. What means nothing now comes last."""
 
     def _all(self) -> Iterator[tuple[str, str, Callable[[], None]]]:
         app = cast("DevteamApp", self.app)
-        for action in ACTIONS:
+        for action in sorted(ACTIONS, key=lambda action: not _now(app, action)):
             yield f"{action.label} ({app.keys.shown(action.name)})", action.about, partial(app.act, action.name)
         for task in app.feed.state.tasks.values():
             yield f"task {outside(task.id)} {outside(task.spec.title)}", "show this task", partial(app.choose, task.id)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.core.state import GateState
 from tui.paint import outside
-from tui.panels.gate_text import MEANING
+from tui.panels.gate_text import MEANING, gate_name
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import Choice, ConfirmScreen
 
@@ -19,7 +19,7 @@ KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evide
 def comment_on_gate(app: DevteamApp, gate: GateState, choice: str) -> None:
     meaning = MEANING.get((gate.kind, choice), ("", ""))[1]
     screen = CommentScreen(
-        f"{choice.upper()} {outside(gate.title, 60)}",
+        f"{choice.upper()} {gate_name(app.view, gate)}",
         f"{meaning[:1].upper()}{meaning[1:]}. They are handed on word for word.",
         draft_key=f"{gate.id}-{choice}",
         may_be_empty=choice == "retry",

@@ -6,6 +6,7 @@ import asyncio
 from collections import deque
 from types import MappingProxyType
 
+from engine import VERSION
 from engine.core.activity import Activity, AgentOutput, AnyActivity, CheckProgress, Countdown, OutputKind
 from engine.core.events import (
     ChecksFinished,
@@ -16,15 +17,18 @@ from engine.core.events import (
     Noted,
     PlanChanged,
     PolicyChanged,
+    RunStarted,
+    Unknown,
+    decode_envelope,
 )
 from engine.core.fold import apply
 from engine.core.model import Role
 from engine.core.state import State
-from engine.link.contract import GetOutput, Item, Link, LinkStatus
+from engine.link.contract import GetEvents, GetOutput, Item, Link, LinkStatus
 from tui.glyphs import UNICODE, Glyphs
+from tui.rows import CAPACITY
 from tui.stream import Stream
 from tui.view import CONNECTING, running_tasks
-from tui.widgets.line_view import CAPACITY, TRIM
 
 FRAME_ITEMS = 1500
 """Items folded in one frame: more would hold the keys back, the rest waits for the next frame."""
@@ -35,6 +39,9 @@ MOST_WAITING = 4 * FRAME_ITEMS
 KEPT_EVENTS = 5000
 KEPT_ROWS = 2000
 """Rows that a silent task's output keeps when room is needed; the log files have everything."""
+UPGRADE = "leave with q and start devteam tui again"
+LOOKED_BACK = 200
+"""Events looked through on attaching for warnings of this run."""
 RETRIES = (0.5, 1.0, 2.0, 5.0)
 """Pauses between two attempts to reach a lost engine."""
 
@@ -62,6 +69,9 @@ class Feed:
         self._room = asyncio.Event()
         self._said = CONNECTING.status
         self._rows = 0
+        self._newer = False
+        self._told = 0
+        """The last event whose warning was announced."""
 
     # ── the worker ──
 
@@ -96,11 +106,22 @@ class Feed:
         self.checks = MappingProxyType({})
         if self._said != "connected":
             self._say(LinkStatus(status="connected"))
+        await self._say_again(state)
         for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
             past = await self.link.fetch(GetOutput(task=task.id))
             for activity in past.output:
                 if activity.effect not in state.inflight:  # those are told again from their start by `follow`
                     self._activity(activity)
+
+    async def _say_again(self, state: State) -> None:
+        """Warnings of this run from before anybody looked, once: a restored journal is news to who comes later."""
+        if not state.running:
+            return
+        answer = await self.link.fetch(GetEvents(after=max(self._told, state.seq - LOOKED_BACK), limit=LOOKED_BACK))
+        for envelope in map(decode_envelope, answer.events):
+            if isinstance(envelope.event, Noted) and envelope.at >= state.run_started_at - 10.0:
+                self._note(envelope)
+        self._told = state.seq
 
     async def _read(self) -> None:
         since = 0
@@ -153,14 +174,15 @@ class Feed:
         over = sum(len(stream.rows) for stream in self.streams.values()) - CAPACITY
         for stream in list(self.streams.values()):
             if over > 0 and stream is not keep:
-                over -= stream.shorten(min(over, len(stream.rows) - KEPT_ROWS))
+                over -= stream.rows.shorten(min(over, len(stream.rows) - KEPT_ROWS))
         if over > 0:
-            keep.shorten(over)
+            keep.rows.shorten(over)
         self._rows = sum(len(stream.rows) for stream in self.streams.values())
 
     def _envelope(self, envelope: Envelope) -> None:
         if envelope.seq <= self.state.seq:
             return
+        again = bool(self.state.run_started_at)
         self.state = apply(self.state, envelope)
         self.events.append(envelope)
         match envelope.event:
@@ -171,6 +193,11 @@ class Feed:
                         effect.id: envelope.at,
                     }
                 )
+            case RunStarted(version=version):
+                self._run_started(version, again)
+            case Unknown() if not self._newer:
+                self._newer = True
+                self.notices.append(("warning", f"the engine writes what this dashboard does not know; {UPGRADE}"))
             case ChecksFinished(task=task) | IterationStarted(task=task):
                 self.checks = MappingProxyType({key: value for key, value in self.checks.items() if key != task})
             case PlanChanged(summary=summary):
@@ -181,11 +208,27 @@ class Feed:
                 self.notices.append(
                     ("information", f"the config was edited and holds now: {summary or 'settings changed'}")
                 )
+            case Noted():
+                self._note(envelope)
+            case CommandHandled(ok=False, detail=detail, name=name):
+                self.notices.append(("warning", f"{name} was refused: {detail}"))
+            case _:
+                pass
+
+    def _run_started(self, version: str, again: bool) -> None:
+        if self.status.status != "connected":  # a recording
+            return
+        if version != VERSION:
+            self.notices.append(("warning", f"the engine is devteam {version}, this dashboard {VERSION}; {UPGRADE}"))
+        elif again:
+            self.notices.append(("information", "an engine has taken the sprint up again"))
+
+    def _note(self, envelope: Envelope) -> None:
+        self._told = max(self._told, envelope.seq)
+        match envelope.event:
             case Noted(text=text, level=level, hint=hint) if level != "info":
                 severity = "error" if level == "error" else "warning"
                 self.notices.append((severity, f"{text} — {hint}" if hint else text))
-            case CommandHandled(ok=False, detail=detail, name=name):
-                self.notices.append(("warning", f"{name} was refused: {detail}"))
             case _:
                 pass
 
@@ -198,7 +241,7 @@ class Feed:
                 before = len(stream.rows)
                 stream.add(activity, self.glyphs)
                 self._rows += len(stream.rows) - before
-                if self._rows > CAPACITY + TRIM:
+                if self._rows > CAPACITY:
                     self._make_room(stream)
                 if activity.role is Role.ANSWERER and activity.kind is OutputKind.TEXT:
                     self.answers.setdefault(activity.effect, []).append(activity.text)

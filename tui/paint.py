@@ -49,6 +49,13 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, width - len(mark)).rstrip() + mark
 
 
+def end_of_path(path: str, width: int, ellipsis: str = "…") -> str:
+    """A path that is too long loses its first folders: the file's name says most."""
+    while cells_of(path) > width and "/" in path.lstrip(f"{ellipsis}/"):
+        path = f"{ellipsis}/{path.removeprefix(f'{ellipsis}/').partition('/')[2]}"
+    return path
+
+
 def head_of(text: str, width: int) -> str:
     """The longest beginning of at most `width` cells, at least one character: never nothing, so a loop over it ends."""
     end = min(width, len(text))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from engine.core.activity import AgentOutput, OutputKind
 from tui.glyphs import Glyphs
 from tui.paint import LONGEST
-from tui.widgets.line_view import CAPACITY, TRIM, Row
+from tui.rows import Row, Rows
+from tui.wording import seat_name
 
 SHOWN = 4
 """Lines of a tool's result that stay visible when folded."""
@@ -14,38 +15,27 @@ MOST = 2000
 
 
 class Stream:
-    """The output of one task. `first` counts the rows already dropped, so that a reader's place stays true."""
+    """The output of one task."""
 
-    __slots__ = ("_effect", "first", "rows")
+    __slots__ = ("_effect", "rows")
 
     def __init__(self) -> None:
-        self.rows: list[Row] = []
-        self.first = 0
+        self.rows = Rows()
         self._effect = ""
 
-    @property
-    def end(self) -> int:
-        return self.first + len(self.rows)
-
-    def since(self, place: int) -> list[Row]:
-        return self.rows[max(0, place - self.first) :]
-
     def add(self, output: AgentOutput, glyphs: Glyphs) -> None:
+        rows = rows_of(output, glyphs)
         if output.effect != self._effect:
             self._effect = output.effect
-            if self.rows:
-                self.rows.append(Row("", ""))
-            self.rows.append(Row("muted bold", f"{glyphs.rule * 2} {output.role.value} {glyphs.rule * 2}"))
-        self.rows.extend(rows_of(output, glyphs))
-        if len(self.rows) > CAPACITY + TRIM:
-            self.shorten(len(self.rows) - CAPACITY)
+            rows = [*([Row("", "")] if len(self.rows) else []), speaker(output, glyphs), *rows]
+        self.rows.extend(rows)
 
-    def shorten(self, cut: int) -> int:
-        """Drop so many of the oldest rows; how many went."""
-        gone = max(0, min(cut, len(self.rows)))
-        del self.rows[:gone]
-        self.first += gone
-        return gone
+
+def speaker(output: AgentOutput, glyphs: Glyphs) -> Row:
+    """Whose words follow. The seats of a council speak at the same time, so each turn names its seat."""
+    if output.seat:
+        return Row("accent bold", f"{glyphs.rule * 2} {seat_name(_cut(output.seat))} {glyphs.rule * 2}")
+    return Row("muted bold", f"{glyphs.rule * 2} {output.role.value} {glyphs.rule * 2}")
 
 
 def rows_of(output: AgentOutput, glyphs: Glyphs) -> list[Row]:

@@ -36,6 +36,11 @@ def count(number: int) -> str:
     return f"{number / 1_000_000:.1f}M"
 
 
+def seat_name(seat: str) -> str:
+    """root-cause-analyst is the root-cause analyst."""
+    return " ".join(part for part in seat.rpartition("-")[::2] if part)
+
+
 def clock_time(at: float, utc_offset: float) -> str:
     """Wall time where the run's engine lives."""
     zone = datetime.timezone(datetime.timedelta(seconds=utc_offset))

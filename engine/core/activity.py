@@ -37,6 +37,8 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, ta
 class AgentOutput(Activity, frozen=True, kw_only=True, tag="agent_output"):
     kind: OutputKind
     role: Role
+    seat: str = ""
+    """The councillor's seat: five speak at once."""
     text: str = ""
     tool: str = ""
     path: str = ""

@@ -1,4 +1,7 @@
-"""The link to an engine in this process: the session's own bus, journal and commands."""
+"""The link to an engine in this process: the session's own bus, journal and commands.
+
+Everything passes through the JSON codec, as it would through a socket: what works here works there.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,13 @@ from collections.abc import AsyncIterator
 from engine.core.commands import AnyCommand
 from engine.core.events import Envelope
 from engine.core.state import State
+from engine.link import codec
 from engine.link.answers import Answers
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
 from engine.link.local import Desk
 from engine.session import Session
+
+ENDED = "the run has ended: leave with q, then devteam run goes on and devteam land brings the commits to your branch"
 
 
 class InlineLink:
@@ -23,9 +29,15 @@ class InlineLink:
         self._answers = Answers(desk, session.sprint, lambda: session.state)
 
     async def snapshot(self) -> State:
-        return self._session.state
+        return codec.decode_state(codec.encode_state(self._session.state))
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
+        async for item in self._items(after):
+            passed = codec.decode_item(codec.encode_item(item))
+            if not isinstance(passed, codec.Recorded):
+                yield passed
+
+    async def _items(self, after: int) -> AsyncIterator[Item]:
         heard = self._session.bus.subscribe()
         seen = after
         try:
@@ -44,11 +56,16 @@ class InlineLink:
             heard.close()
 
     async def send(self, command: AnyCommand) -> Ack:
-        ack = await self._session.send(command)
-        return Ack(ok=ack.ok, detail=ack.detail)
+        state = self._session.state
+        if state.outcome and not state.running:  # nobody is left to take it
+            return Ack(ok=False, detail=ENDED)
+        ack = await self._session.send(codec.decode_command(codec.encode_command(command)))
+        return codec.decode_ack(codec.encode_ack(Ack(ok=ack.ok, detail=ack.detail)))
 
     async def fetch(self, query: AnyQuery) -> Answered:
-        return await asyncio.to_thread(self._answers.answer, query)
+        asked = codec.decode_query(codec.encode_query(query))
+        answer = await asyncio.to_thread(self._answers.answer, asked)
+        return codec.decode_answered(codec.encode_answered(answer))
 
     async def close(self) -> None:
         return None

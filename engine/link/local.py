@@ -42,6 +42,10 @@ class Desk(Struct, frozen=True, kw_only=True):
     def state(self, hint: str = "") -> State:
         return stored_state(self.project, self.sprint(hint))
 
+    def any_sprint(self) -> bool:
+        """Whether there is a sprint, whatever the journal can tell of it."""
+        return bool(list_sprints(self.project.root))
+
     def sprints(self) -> list[SprintLine]:
         lines = []
         for folder in list_sprints(self.project.root):

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from engine.core.activity import AnyActivity, Countdown
-from engine.core.commands import AnyCommand
+from engine.core.commands import AnyCommand, LandNow
 from engine.core.effects import CallAgent, Wait
 from engine.core.events import EffectStarted, Envelope
 from engine.core.fold import apply
@@ -20,6 +20,7 @@ from engine.core.state import State
 from engine.journal import Journal, JournalError, JournalMissing
 from engine.link.answers import Answers
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
+from engine.link.errors import as_user_error
 from engine.link.local import Desk
 from engine.plans.sprints import SprintFolder
 
@@ -79,7 +80,22 @@ class TailLink:
                 journal.close()
 
     async def send(self, command: AnyCommand) -> Ack:
-        return await asyncio.to_thread(self._desk.tell, command)
+        return await asyncio.to_thread(self._tell, command)
+
+    def _tell(self, command: AnyCommand) -> Ack:
+        """By the inbox. Landing needs no engine: with none running it is done here and now."""
+        if not isinstance(command, LandNow) or self._desk.engine() is not None:
+            return self._desk.tell(command)
+        from engine.link.keeping import land_sprint
+
+        try:
+            ok, lines = land_sprint(self._desk, self._sprint.id, branch=False, patch=None, apply=True)
+        except Exception as error:
+            told = as_user_error(error)
+            if told is None:
+                raise
+            return Ack(ok=False, detail=str(told))
+        return Ack(ok=ok, detail="; ".join(line.strip() for line in lines[:4]))
 
     async def fetch(self, query: AnyQuery) -> Answered:
         return await asyncio.to_thread(self._answers.answer, query)

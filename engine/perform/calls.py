@@ -140,6 +140,7 @@ class Calls:
             at=self._now(),
             kind=output.kind,
             role=effect.role,
+            seat=effect.seat,
             text=self._kept(output.text, OUTPUT_KEPT),
             tool=self._kept(output.tool, 200),
             path=self._kept(output.path, 1000),

@@ -56,6 +56,7 @@ GITIGNORE = """\
 # Written by devteam. Kept in git: config.toml, init.sh, and of each sprint plan.md, report.md and learnings/.
 # What follows belongs to this machine or is written anew from the journal.
 devteam.db*
+saved/
 progress.txt
 features.json
 loop-state.md

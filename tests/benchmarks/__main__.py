@@ -13,10 +13,7 @@ NAMES = ("bench_engine", "bench_journal", "bench_workspace", "bench_checks", "be
 def main() -> None:
     results = {}
     for name in NAMES:
-        try:
-            module = importlib.import_module(f"tests.benchmarks.{name}")
-        except ModuleNotFoundError:
-            continue
+        module = importlib.import_module(f"tests.benchmarks.{name}")
         print(f"── {name}", flush=True)
         results[name] = module.run()
         print(json.dumps(results[name], indent=2), flush=True)

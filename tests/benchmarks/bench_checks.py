@@ -44,7 +44,7 @@ def cpu_seconds() -> float:
     return used.user + used.system + used.children_user + used.children_system
 
 
-async def main(seconds: float, files: int) -> int:
+async def measured(seconds: float, files: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="bench-checks-") as name:
         folder = Path(name)
         trees, spawner, place = GitTrees(folder / "git"), plain_spawner(folder), setting(folder)
@@ -92,7 +92,7 @@ async def main(seconds: float, files: int) -> int:
             cpu.append(cpu_seconds())
         spent = [after - before for before, after in pairwise(cpu)]
         ratio = min(judged) / min(hand)
-        told = {
+        return {
             "suite_seconds": seconds,
             "files": len(content),
             "by_hand_seconds": [round(s, 2) for s in hand],
@@ -104,13 +104,11 @@ async def main(seconds: float, files: int) -> int:
             "overhead_percent": round((ratio - 1) * 100, 1),
             "hold_percent": 15,
         }
-        print(json.dumps(told, indent=2))
-        return 0
+
+
+def run(seconds: float = 10.0, files: int = 500) -> dict[str, object]:
+    return asyncio.run(measured(seconds, files))
 
 
 if __name__ == "__main__":
-    sys.exit(
-        asyncio.run(
-            main(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0, int(sys.argv[2]) if len(sys.argv) > 2 else 500)
-        )
-    )
+    print(json.dumps(run(*(int(argument) for argument in sys.argv[1:])), indent=2))

@@ -73,7 +73,7 @@ def build(path: Path, files: int) -> Path:
     return repo
 
 
-def run(files: int) -> dict[str, object]:
+def run(files: int = 20_000) -> dict[str, object]:
     _count()
     with tempfile.TemporaryDirectory(prefix="devteam-bench-") as folder:
         repo = build(Path(folder) / "repo", files)
@@ -119,4 +119,4 @@ def _edit(lane: Path, number: int) -> None:
 
 
 if __name__ == "__main__":
-    print(json.dumps(run(int(sys.argv[1]) if len(sys.argv) > 1 else 20_000), indent=2))
+    print(json.dumps(run(*(int(argument) for argument in sys.argv[1:])), indent=2))

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+from engine.core.commands import LandNow
+from engine.link.local import open_desk
+from engine.link.tail import TailLink
 from tests.cli.ground import make, trusted
+from tui.cli.dashboard import save_folder
 
 PLAN_FILE = ".devteam/sprints/001-count-things/plan.md"
 
@@ -68,3 +73,23 @@ def test_a_sprint_is_taken_back_and_landed(tmp_path: Path, home: Path) -> None:
 
     for words in (["retry", "1.2"], ["skip", "9"], ["steer", "9", "x"]):
         assert ground.run(*words).code == 4, words
+
+
+def test_the_dashboards_landing_needs_no_engine(tmp_path: Path, home: Path) -> None:
+    ground = trusted(make(tmp_path / "repo", home))
+    assert ground.run("run", "--unattended").code == 0
+    desk = open_desk(ground.folder, ground.environment(), ground.home)
+    link = TailLink(desk, desk.sprint())
+    ground.write("src/zero.txt", "changed\n")
+    refused = asyncio.run(link.send(LandNow(by="you")))
+    assert not refused.ok
+    assert "modified since: src/zero.txt" in refused.detail
+    ground.git("checkout", "-q", "src/zero.txt")
+    saved = save_folder(desk)
+    saved.mkdir(parents=True)
+    (saved / "devteam-1.svg").write_text("a picture\n")
+    assert ground.git("status", "--porcelain", "--", str(saved)) == ""
+    landed = asyncio.run(link.send(LandNow(by="you")))
+    assert landed.ok, "a picture of the screen stands in nobody's way"
+    assert landed.detail.startswith("landed ")
+    assert ground.git("rev-parse", "main") == ground.git("rev-parse", "devteam/001-count-things")

@@ -82,3 +82,27 @@ def test_control_c_and_control_d_at_a_gate(tmp_path: Path, home: Path) -> None:
     terminal.until("run ended: stopped")
     assert terminal.close() == 130
     assert ground.status()["gates"][0]["gate"] == "G1"
+
+
+def test_the_dashboard_on_a_damaged_journal(tmp_path: Path, home: Path) -> None:
+    """It starts an engine, which restores what it can; the dashboard says so and shows the sprint."""
+    ground = trusted(make(tmp_path / "repo", home, config=CONFIG.replace('"auto"', '"gated"')))
+    terminal = Terminal(ground, "run")
+    terminal.until("G1 [yes/auto/ask/comment]")
+    terminal.process.send_signal(2)
+    assert terminal.close() == 130
+    journal = ground.folder / ".devteam" / "devteam.db"
+    size = journal.stat().st_size
+    with journal.open("r+b") as file:
+        file.seek(100)
+        file.write(b"\xa5" * (size - 200))
+    dashboard = Terminal(ground, "tui")
+    try:
+        dashboard.until("damaged")
+        dashboard.until("restored")
+        dashboard.until("GATE")
+        dashboard.type("q")
+        dashboard.until("the engine goes on")
+    finally:
+        dashboard.close()
+        ground.run("stop", "--now")

@@ -13,7 +13,7 @@ def fact(number: int) -> Envelope:
 
 
 def words(text: str, effect: str = "e", kind: OutputKind = OutputKind.TEXT) -> AgentOutput:
-    return AgentOutput(effect=effect, kind=kind, role=Role.IMPLEMENTER, text=text)
+    return AgentOutput(effect=effect, kind=kind, role=Role.IMPLEMENTER, seat=f"seat of {effect}", text=text)
 
 
 async def test_facts_are_never_dropped_and_keep_their_order() -> None:
@@ -46,6 +46,7 @@ async def test_streamed_text_of_one_effect_is_joined_and_of_two_is_not() -> None
     bus.publish(words("tool", effect="other", kind=OutputKind.TOOL_CALL))
     taken = [one for one in await heard.take() if isinstance(one, AgentOutput)]
     assert [(one.effect, one.text) for one in taken] == [("e", "a\nb"), ("other", "c"), ("other", "tool")]
+    assert [one.seat for one in taken] == ["seat of e", "seat of other", "seat of other"]
 
 
 async def test_every_subscriber_hears_and_a_closed_one_ends() -> None:

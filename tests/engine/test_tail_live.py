@@ -9,9 +9,10 @@ from pathlib import Path
 
 from engine.core import events as ev
 from engine.core.activity import AgentOutput
-from engine.core.fold import apply
+from engine.core.fold import apply, fold
 from engine.link.contract import LinkStatus
 from engine.link.local import Desk
+from engine.link.recording import record
 from engine.link.tail import TailLink
 from tests.engine import small
 
@@ -54,3 +55,8 @@ async def test_a_running_engine_is_followed_from_another_process(tmp_path: Path)
     assert known == await TailLink(desk, sprint).snapshot()
     assert "connected" in statuses
     assert {"trying", "mending"} <= set(said)
+    recorded = await record(TailLink(desk, sprint))
+    assert fold(item for item in recorded if isinstance(item, ev.Envelope)) == known
+    words = [item.text for item in recorded if isinstance(item, AgentOutput)]
+    assert words.index("trying") < words.index("mending")
+    assert [item.at for item in recorded] == sorted(item.at for item in recorded)

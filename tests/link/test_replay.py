@@ -9,9 +9,10 @@ import pytest
 
 from engine.core.activity import AgentOutput
 from engine.core.commands import Pause
-from engine.core.events import Envelope, decode_envelope
+from engine.core.events import EffectStarted, Envelope, decode_envelope
 from engine.core.fold import fold
 from engine.link import contract as ct
+from engine.link.recording import record
 from engine.link.replay import ReplayError, ReplayLink
 from tests.tui.recordings import FIXTURE, lines, sprint, upto, whole
 
@@ -54,6 +55,21 @@ async def test_a_seek_by_time_and_back() -> None:
     assert await link.snapshot() == fold(FACTS)
     link.seek(0.0)
     assert (await link.snapshot()).seq == 0
+
+
+async def test_a_recording_of_a_recording_is_the_same() -> None:
+    made = await record(whole())
+    assert [item for item in made if isinstance(item, Envelope)] == FACTS
+    outputs = [item for item in sprint()[0] if isinstance(item, AgentOutput)]
+    assert sorted((item.effect, item.at, item.text) for item in made if isinstance(item, AgentOutput)) == sorted(
+        (item.effect, item.at, item.text) for item in outputs
+    )
+    begun: set[str] = set()
+    for item in made:
+        if isinstance(item, Envelope):
+            begun |= {item.event.effect.id} if isinstance(item.event, EffectStarted) else set()
+        else:
+            assert item.effect in begun, "nobody speaks before the call has begun"
 
 
 async def test_what_effects_under_way_have_said_comes_first() -> None:

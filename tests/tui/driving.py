@@ -38,7 +38,7 @@ async def settle(pilot: Pilot[Any]) -> None:
     """Until everything the link has is folded and drawn."""
     app: DevteamApp = pilot.app  # type: ignore[assignment]
     link: ReplayLink = app.feed.link  # type: ignore[assignment]
-    for _ in range(500):
+    for _ in range(5000):
         played = link.position >= link.length or link.paused
         if played and not app.feed.waiting and app.feed.status.status != "connecting":
             break
@@ -47,7 +47,7 @@ async def settle(pilot: Pilot[Any]) -> None:
     app.redraw()
     app.frame()
     await pilot.pause()
-    for _ in range(200):
+    for _ in range(2000):
         if getattr(app.screen, "loaded", True):
             break
         await asyncio.sleep(0.005)

@@ -132,6 +132,7 @@ class Recorder:
                 at=self.now,
                 kind=kind,
                 role=call.role,
+                seat=call.seat,
                 text=text,
                 tool=tool,
                 path=path,

@@ -425,20 +425,30 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
     rec.decide("2.1", Decision.COUNCIL, "stuck at opus: the same failing set three times")
     rec.mark("stalled")
     seats = {
-        "root-cause analyst": "The counter is written when the window closes, not when a failure is counted.",
-        "code archaeologist": "The flush moved into close() two commits ago, together with the pool.",
-        "pattern matcher": "Same shape as a write-behind cache without a journal.",
+        "root-cause-analyst": "The counter is written when the window closes, not when a failure is counted.",
+        "code-archaeologist": "The flush moved into close() two commits ago, together with the pool.",
+        "pattern-matcher": "Same shape as a write-behind cache without a journal.",
     }
     calls = [
-        rec.begin_call("2.1", Role.COUNCILLOR, seat=seat) for seat in (*seats, "systems thinker", "adversarial tester")
+        rec.begin_call("2.1", Role.COUNCILLOR, seat=seat) for seat in (*seats, "systems-thinker", "adversarial-tester")
     ]
+    for at, kind, text, more in (
+        (0, OutputKind.TEXT, "I follow one failed login from the request to the store.", {}),
+        (1, OutputKind.TOOL_CALL, "git log -S flush -- src/limits", {"tool": "Bash"}),
+        (2, OutputKind.TEXT, "Memory first, disk later: a write-behind cache.", {}),
+        (1, OutputKind.TOOL_RESULT, "9c1f3e2 close the pool and flush in one place", {}),
+        (4, OutputKind.TOOL_CALL, "", {"tool": "Read", "path": "src/limits/counter.py"}),
+        (3, OutputKind.TEXT, "Who else counts? Every worker has a counter of its own.", {}),
+        (4, OutputKind.TEXT, "What if the process dies right here, after line 41?", {}),
+    ):
+        rec.say(calls[at], kind, text, after=0.0, **more)
     for call, (seat, text) in zip(calls, seats.items(), strict=False):
         rec.end_call(call, 0.17, text=text, claim="")
         rec.fact(ev.DiagnosisGiven(id=call.id, task="2.1", seat=seat, text=text))
     rec.mark("council_sitting")
     for call, seat, text in zip(
         calls[3:],
-        ("systems thinker", "adversarial tester"),
+        ("systems-thinker", "adversarial-tester"),
         (
             "Two workers hold two counters; only one is flushed.",
             "Kill the process between count and flush: the failure is forgotten.",

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.council import SEATS
+
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.torture, pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")]
 
@@ -22,6 +24,7 @@ class Terminal:
     def __init__(self, socket: Path, width: int, height: int, command: str) -> None:
         self._base = ["tmux", "-S", str(socket), "-f", "/dev/null"]
         environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "screen-256color", "LC_ALL": "C.UTF-8"}
+        environment["XDG_STATE_HOME"] = str(socket.parent / "state")
         environment.pop("NO_COLOR", None)
         size = ["-x", str(width), "-y", str(height)]
         subprocess.run([*self._base, "new-session", "-d", "-s", "t", *size, command], check=True, env=environment)
@@ -67,7 +70,7 @@ def terminal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Termina
 
 
 @pytest.mark.timeout(420)
-def test_the_demo_is_run_and_answered(terminal: Terminal) -> None:
+def test_the_demo_is_run_and_answered(terminal: Terminal, tmp_path: Path) -> None:
     gate = terminal.wait("TASK GATE")
     assert "T1.1" in gate
     assert "PROGRESSING" in gate
@@ -89,6 +92,8 @@ def test_the_demo_is_run_and_answered(terminal: Terminal) -> None:
     left = terminal.wait("LEFT")
     assert "Traceback" not in left
     assert "Needs you" in left or "Cost:" in left
+    heard = "".join(path.read_text() for path in (tmp_path / "state").rglob("logs/*.jsonl"))
+    assert {seat for seat in SEATS if f'"seat":"{seat}"' in heard} == set(SEATS), "the council's words name their seat"
 
 
 @pytest.mark.timeout(300)

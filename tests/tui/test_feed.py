@@ -6,7 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
+from msgspec.structs import replace
 
+from engine import VERSION
 from engine.core import events as ev
 from engine.core.activity import AgentOutput, OutputKind
 from engine.core.fold import fold
@@ -14,7 +16,7 @@ from engine.core.model import Role
 from engine.core.state import State
 from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
 from tests.tui.driving import app_on, press, running, settle
-from tests.tui.links import live
+from tests.tui.links import LiveLink, live
 from tests.tui.recordings import sprint
 from tui import feed as feed_module
 from tui.attention import Attention, title_of
@@ -23,6 +25,7 @@ from tui.panels.header import notice_line
 from tui.view import View
 
 FACTS = [item for item in sprint()[0] if isinstance(item, ev.Envelope)]
+STARTED = next(fact.event for fact in FACTS if isinstance(fact.event, ev.RunStarted))
 
 
 class Shaky:
@@ -95,7 +98,7 @@ async def test_a_flood_is_taken_in_frames_and_memory_is_bounded(monkeypatch: pyt
         feed.flush(FRAME_ITEMS)
     task.cancel()
     assert most <= 1000 + 2 * feed_module.YIELD_EVERY
-    assert [row.text for row in feed.streams["1.1"].rows[-3:]] == ["9997", "9998", "9999"]
+    assert [row.text for row in list(feed.streams["1.1"].rows)[-3:]] == ["9997", "9998", "9999"]
 
 
 async def test_a_hidden_panel_draws_nothing() -> None:
@@ -124,6 +127,19 @@ async def test_edits_of_plan_and_config_are_announced() -> None:
         assert "lanes 3" in told
 
 
+async def test_a_warning_from_before_is_told_to_who_comes_later_and_once() -> None:
+    items = list(live("parallel")._items)
+    last = max(item.seq for item in items if isinstance(item, ev.Envelope))
+    at = items[-1].at
+    note = ev.Noted(text="The journal was damaged: 277 events are restored", level="warning")
+    link = LiveLink([*items, ev.Envelope(seq=last + 1, stream="s", at=at, event=note)], at_end=True)
+    feed = Feed(link)
+    await feed._attach()
+    assert list(feed.notices) == [("warning", note.text)]
+    await feed._attach()
+    assert len(feed.notices) == 1
+
+
 async def test_a_command_that_cannot_be_sent_is_told() -> None:
     async with running("parallel") as (app, pilot, link):
 
@@ -142,7 +158,6 @@ async def test_a_command_that_cannot_be_sent_is_told() -> None:
         pytest.param(
             LinkStatus(status="lost", detail="journal is damaged at 12", hint="devteam doctor"), "damaged", id="corrupt"
         ),
-        pytest.param(LinkStatus(status="read_only", detail="another engine 0.3 runs it"), "0.3", id="upgraded"),
         pytest.param(LinkStatus(status="ended", detail="no engine is running"), "no engine", id="ended"),
     ],
 )
@@ -150,6 +165,24 @@ def test_the_link_is_put_in_words(status: LinkStatus, words: str) -> None:
     state = fold(FACTS[:60])
     line = notice_line(View(state=state, now=state.now, link=status), 120)
     assert words in "".join(text for text, _ in line)
+
+
+@pytest.mark.parametrize(
+    ("event", "words"),
+    [
+        pytest.param(replace(STARTED, version="9.0"), "the engine is devteam 9.0, this dashboard", id="upgraded"),
+        pytest.param(ev.Unknown(type="from_the_future", raw={}), "does not know", id="newer words"),
+        pytest.param(replace(STARTED, version=VERSION), "taken the sprint up again", id="restarted"),
+    ],
+)
+async def test_an_engine_that_is_another_one_now_is_announced(event: ev.AnyEvent, words: str) -> None:
+    async with running("parallel") as (app, pilot, link):
+        app.clear_notifications()
+        link.more(event, event)
+        await settle(pilot)
+        told = [note.message for note in app._notifications if words in note.message]
+        assert told
+        assert app.screen.NAME == "dashboard"
 
 
 async def test_the_screen_recovers_when_the_engine_does() -> None:
@@ -202,6 +235,15 @@ def test_bell_once_for_each_new_thing() -> None:
     ended = View(state=fold(FACTS), link=LinkStatus(status="connected"))
     assert bell.needed(ended, 0)
     assert not bell.needed(ended, 0)
+
+
+def test_no_bell_for_what_is_past() -> None:
+    opened = Attention(bell=True)
+    assert not opened.needed(View(), 0)
+    assert not opened.needed(View(state=fold(FACTS), link=LinkStatus(status="connected")), 0), "it had ended before"
+    replay = View(state=fold(FACTS[:60]), link=LinkStatus(status="read_only"), replaying=True)
+    assert not opened.needed(replay, 1)
+    assert title_of(replay) == "replay · devteam 003-add-login"
 
 
 def test_the_title_names_the_gates_first() -> None:

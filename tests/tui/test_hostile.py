@@ -42,7 +42,7 @@ from tui.screens.plan import plan_lines
 from tui.stream import rows_of
 from tui.view import View
 from tui.widgets.canvas import harmless
-from tui.widgets.line_view import wrapped
+from tui.widgets.layout import wrapped
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2028\u2029]")
 PAGE_KEYS = ("i", "e", "d", "dollar_sign", "l", "b", "p", "o", "comma", "f1", "escape")

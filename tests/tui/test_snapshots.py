@@ -11,15 +11,31 @@ from engine.link.contract import LinkStatus
 from engine.link.replay import ReplayLink
 from tests.tui.driving import app_on, press, settle
 from tests.tui.links import LiveLink, live
-from tests.tui.recordings import whole
+from tests.tui.recordings import sprint, whole
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 40), (240, 60)
 SIZES = [pytest.param(NARROW, id="80x24"), pytest.param(NORMAL, id="120x40"), pytest.param(WIDE, id="240x60")]
 
+LOOKS = [
+    pytest.param({"theme": "daylight"}, NORMAL, id="light"),
+    pytest.param({"ascii": True}, NARROW, id="ascii"),
+    pytest.param({"no_color": True}, NORMAL, id="no_color"),
+]
+"""The looks beside the dark theme, each at one of the sizes that the dark theme is pictured at."""
+
 Compare = Callable[..., bool]
+Size = tuple[int, int]
 
 
-def taken(snap_compare: Compare, link: ReplayLink, size: tuple[int, int], *keys: str, **options: Any) -> bool:
+@pytest.fixture(autouse=True)
+def colours(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, still: None) -> None:
+    if getattr(request.node, "callspec", None) and request.node.callspec.params.get("look", {}).get("no_color"):
+        monkeypatch.setenv("NO_COLOR", "1")
+
+
+def taken(snap_compare: Compare, link: ReplayLink, size: Size, *keys: str, **options: Any) -> bool:
+    options.pop("no_color", None)
+
     async def before(pilot: Any) -> None:
         await settle(pilot)
         await press(pilot, *keys)
@@ -31,7 +47,7 @@ def taken(snap_compare: Compare, link: ReplayLink, size: tuple[int, int], *keys:
 
 class TestDashboard:
     @pytest.mark.parametrize("size", SIZES)
-    def test_two_lanes_at_work(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+    def test_two_lanes_at_work(self, snap_compare: Compare, size: Size) -> None:
         assert taken(snap_compare, live("parallel"), size)
 
     @pytest.mark.parametrize("theme", ["daylight", "signal-dark", "high-contrast"])
@@ -39,12 +55,8 @@ class TestDashboard:
         assert taken(snap_compare, live("parallel"), NORMAL, theme=theme)
 
     @pytest.mark.parametrize("size", SIZES)
-    def test_ascii(self, snap_compare: Compare, size: tuple[int, int]) -> None:
+    def test_ascii(self, snap_compare: Compare, size: Size) -> None:
         assert taken(snap_compare, live("parallel"), size, ascii=True)
-
-    def test_no_color(self, snap_compare: Compare, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setenv("NO_COLOR", "1")
-        assert taken(snap_compare, live("fix_gate"), NORMAL)
 
     def test_checks_run(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("checks"), NORMAL)
@@ -62,10 +74,20 @@ class TestDashboard:
     def test_zoom(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("parallel"), NARROW, "5", "z")
 
-    def test_too_small(self, snap_compare: Compare) -> None:
-        assert taken(snap_compare, live("queue"), (50, 12))
+    @pytest.mark.parametrize("size", [pytest.param((50, 12), id="50x12"), pytest.param((200, 12), id="200x12")])
+    def test_too_small(self, snap_compare: Compare, size: Size) -> None:
+        assert taken(snap_compare, live("queue"), size)
 
-    def test_engine_lost(self, snap_compare: Compare) -> None:
+    @pytest.mark.parametrize(("look", "_size"), LOOKS)
+    def test_too_small_in_other_looks(self, snap_compare: Compare, look: dict[str, Any], _size: Size) -> None:
+        assert taken(snap_compare, live("queue"), (50, 12), **look)
+
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
+    def test_other_looks(self, snap_compare: Compare, look: dict[str, Any], size: Size) -> None:
+        assert taken(snap_compare, live("council_sitting"), size, **look)
+
+    @pytest.mark.parametrize("size", SIZES)
+    def test_engine_lost(self, snap_compare: Compare, size: Size) -> None:
         link = live("parallel")
 
         class Lost(LiveLink):
@@ -76,14 +98,19 @@ class TestDashboard:
                         yield LinkStatus(status="lost", detail="the engine is not running any more", hint="devteam run")
 
         link.__class__ = Lost
-        assert taken(snap_compare, link, NARROW)
+        assert taken(snap_compare, link, size)
 
 
 class TestGates:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize("mark", ["fix_gate", "task_gate", "blocked_gate"])
-    def test_gate(self, snap_compare: Compare, mark: str, size: tuple[int, int]) -> None:
+    def test_gate(self, snap_compare: Compare, mark: str, size: Size) -> None:
         assert taken(snap_compare, live(mark), size)
+
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
+    @pytest.mark.parametrize("mark", ["fix_gate", "task_gate", "blocked_gate"])
+    def test_gate_in_other_looks(self, snap_compare: Compare, mark: str, look: dict[str, Any], size: Size) -> None:
+        assert taken(snap_compare, live(mark), size, **look)
 
     def test_a_queue_of_gates(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("queue"), NORMAL)
@@ -97,16 +124,27 @@ class TestGates:
     def test_ascii(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("two_gates"), NARROW, ascii=True)
 
-    @pytest.mark.parametrize("size", SIZES)
-    def test_ask(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert taken(snap_compare, live("asking"), size, "question_mark")
 
-    @pytest.mark.parametrize("size", SIZES)
-    def test_comment(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        assert taken(snap_compare, live("fix_gate"), size, "c", *"Keep")
+DIALOGS = [
+    pytest.param("asking", ("question_mark",), id="ask"),
+    pytest.param("fix_gate", ("c", *"Keep"), id="comment"),
+    pytest.param("parallel", ("S",), id="confirm"),
+    pytest.param("parallel", ("ctrl+p",), id="palette"),
+]
 
-    def test_stop_is_confirmed(self, snap_compare: Compare) -> None:
-        assert taken(snap_compare, live("parallel"), NARROW, "S")
+
+class TestDialogs:
+    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize(("mark", "keys"), DIALOGS)
+    def test_dialog(self, snap_compare: Compare, mark: str, keys: tuple[str, ...], size: Size) -> None:
+        assert taken(snap_compare, live(mark), size, *keys)
+
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
+    @pytest.mark.parametrize(("mark", "keys"), DIALOGS)
+    def test_other_looks(
+        self, snap_compare: Compare, mark: str, keys: tuple[str, ...], look: dict[str, Any], size: Size
+    ) -> None:
+        assert taken(snap_compare, live(mark), size, *keys, **look)
 
 
 PAGES = [
@@ -126,36 +164,49 @@ PAGES = [
 class TestPages:
     @pytest.mark.parametrize("size", SIZES)
     @pytest.mark.parametrize(("mark", "key"), PAGES)
-    def test_page(self, snap_compare: Compare, mark: str, key: str, size: tuple[int, int]) -> None:
+    def test_page(self, snap_compare: Compare, mark: str, key: str, size: Size) -> None:
         assert taken(snap_compare, live(mark), size, key)
 
     def test_diff_side_by_side(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("fix_gate"), WIDE, "d", "down")
 
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
     @pytest.mark.parametrize(("mark", "key"), PAGES)
-    def test_page_light(self, snap_compare: Compare, mark: str, key: str) -> None:
-        assert taken(snap_compare, live(mark), NORMAL, key, theme="daylight")
-
-    @pytest.mark.parametrize(("mark", "key"), PAGES)
-    def test_page_ascii(self, snap_compare: Compare, mark: str, key: str) -> None:
-        assert taken(snap_compare, live(mark), NARROW, key, ascii=True)
+    def test_other_looks(self, snap_compare: Compare, mark: str, key: str, look: dict[str, Any], size: Size) -> None:
+        assert taken(snap_compare, live(mark), size, key, **look)
 
     def test_diff_light(self, snap_compare: Compare) -> None:
         assert taken(snap_compare, live("fix_gate"), NORMAL, "d", "down", theme="daylight")
 
-    def test_palette(self, snap_compare: Compare) -> None:
-        assert taken(snap_compare, live("parallel"), NORMAL, "ctrl+p")
+    @pytest.mark.parametrize("size", SIZES)
+    def test_replay(self, snap_compare: Compare, size: Size) -> None:
+        assert taken(snap_compare, recording(), size, replay=True)
+
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
+    def test_replay_in_other_looks(self, snap_compare: Compare, look: dict[str, Any], size: Size) -> None:
+        assert taken(snap_compare, recording(), size, replay=True, **look)
+
+    def test_replay_of_a_gate(self, snap_compare: Compare) -> None:
+        link = recording()
+        link.seek_item(sprint()[1]["fix_gate"])
+        assert taken(snap_compare, link, NORMAL, replay=True)
 
     @pytest.mark.parametrize("size", SIZES)
-    def test_replay(self, snap_compare: Compare, size: tuple[int, int]) -> None:
-        link = whole()
-        link.pause()
-        link.set_speed(4.0)
-        link.seek_item(300)
-        assert taken(snap_compare, link, size, replay=True)
+    @pytest.mark.parametrize("in_repo", [pytest.param(True, id="no sprint"), pytest.param(False, id="no repository")])
+    def test_welcome(self, snap_compare: Compare, size: Size, in_repo: bool) -> None:
+        assert taken(snap_compare, LiveLink([]), size, in_repo=in_repo)
 
-    def test_welcome(self, snap_compare: Compare) -> None:
-        assert taken(snap_compare, LiveLink([]), NORMAL)
+    @pytest.mark.parametrize(("look", "size"), LOOKS)
+    @pytest.mark.parametrize("in_repo", [pytest.param(True, id="no sprint"), pytest.param(False, id="no repository")])
+    def test_welcome_in_other_looks(
+        self, snap_compare: Compare, in_repo: bool, look: dict[str, Any], size: Size
+    ) -> None:
+        assert taken(snap_compare, LiveLink([]), size, in_repo=in_repo, **look)
 
-    def test_welcome_outside_a_repository(self, snap_compare: Compare) -> None:
-        assert taken(snap_compare, LiveLink([]), NARROW, in_repo=False)
+
+def recording() -> ReplayLink:
+    link = whole()
+    link.pause()
+    link.set_speed(4.0)
+    link.seek_item(300)
+    return link

@@ -44,12 +44,14 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
         return
     options = _options(desk, theme, ascii_only, replay=bool(replay))
     if replay:
-        from engine.core.events import encode_envelope
+        from engine.link.recording import record
+        from engine.link.tail import TailLink
 
-        recorded = ReplayLink.from_lines([encode_envelope(one) for one in desk.events(replay)], speed=1.0, at_end=False)
-        _leave(_open(recorded, options))
+        folder = desk.sprint(replay)
+        recorded = asyncio.run(record(TailLink(desk, folder)))
+        _leave(_open(ReplayLink(recorded, name=folder.id, speed=1.0, at_end=False), options))
         return
-    if not desk.sprints():
+    if not desk.any_sprint():
         _leave(_open(WaitingLink(desk), options))
         return
     folder = desk.sprint(sprint)
@@ -86,12 +88,27 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
     """Follow the running engine; with none running and work left, start one that outlives this terminal."""
     from engine.link.tail import TailLink
 
-    state = desk.state(folder.id)
-    unfinished = not all(task.ended for task in state.tasks.values()) or not state.outcome
-    if desk.engine() is None and unfinished:
+    if desk.engine() is None and _work_left(desk, folder):
         _trusted(desk, trust)
         _start_engine(desk, folder, trust, no_sandbox)
-    return _open(TailLink(desk, folder), options)
+    leave = _open(TailLink(desk, folder), options)
+    if leave.action == "detach":
+        running = desk.engine() is not None
+        say.out("the engine goes on; devteam tui shows it again" if running else "no engine is running: devteam run")
+    return leave
+
+
+def _work_left(desk: Desk, folder: SprintFolder) -> bool:
+    """Whether an engine has something to do. A journal that cannot be read is something: it restores it."""
+    from engine.link.errors import as_user_error
+
+    try:
+        state = desk.state(folder.id)
+    except Exception as error:  # boundary: the dashboard says what is wrong with the journal
+        if as_user_error(error) is None:
+            raise
+        return True
+    return not all(task.ended for task in state.tasks.values()) or not state.outcome
 
 
 def _start_engine(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> None:
@@ -193,10 +210,15 @@ def _options(
         user_themes=home / "devteam" / "themes",
         editor=env.get("VISUAL") or env.get("EDITOR") or "vi",
         pager=env.get("PAGER") or "less",
-        save_folder=Path.cwd(),
+        save_folder=save_folder(desk),
         in_repo=in_repo,
         replay=replay,
     )
+
+
+def save_folder(desk: Desk | None) -> Path:
+    """Where pictures and saved output go: never among the user's files, where they would stand in a landing's way."""
+    return desk.root / ".devteam" / "saved" if desk is not None else Path.cwd()
 
 
 def _leave(leave: Leave) -> None:

@@ -59,7 +59,11 @@ class GateButtons(Canvas):
         super().__init__(id="gate-buttons")
         self._places: list[tuple[int, int, str]] = []
 
-    def show(self, gate: GateState, keys: KeyMap, sending: str) -> None:
+    def show(self, gate: GateState, keys: KeyMap, sending: str, replaying: bool = False) -> None:
+        if replaying:
+            self._places = []
+            self.set_lines([(("a recording: what was answered comes later in it", "muted"),)])
+            return
         if sending:
             self._places = []
             self.set_lines([((f"sending {sending} …", "gate"),)])
@@ -117,7 +121,7 @@ class GateBar(Vertical):
             text.set_lines([*lines[: room - 1], ((more, "muted"),)])
         else:
             text.set_lines(lines or [BLANK])
-        self.query_one(GateButtons).show(gate, keys, sending)
+        self.query_one(GateButtons).show(gate, keys, sending, view.replaying)
 
     def _room(self) -> int:
         height = self.screen.size.height

@@ -32,7 +32,7 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
     glyphs = view.glyphs
     kind = KINDS.get(gate.kind, f"{outside(gate.kind).upper()} GATE")
     task = view.state.tasks.get(gate.task)
-    name = f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title)
+    name = gate_name(view, gate)
     said = {"fix": f"needs changes (attempt {gate.attempt})", "task": "approved", "blocked": "blocked"}.get(
         gate.kind, ""
     )
@@ -44,6 +44,12 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
         right.append((f"{at} of {of}  [ ]  ", "gate"))
     right.append((f"{outside(gate.id)}  waits {duration(view.now - gate.opened_at)}", "muted"))
     return spread(left, right, width)
+
+
+def gate_name(view: View, gate: GateState) -> str:
+    """The task a gate is about, or the gate's own title where it is about none."""
+    task = view.state.tasks.get(gate.task)
+    return f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title)
 
 
 def gate_facts(view: View, gate: GateState, task: TaskState | None, width: int) -> Line:
@@ -97,7 +103,7 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
         lines += _said(view, gate, task, width)
         if review is not None:
             lines += criteria_lines(view, review, width)
-            lines += review_tail(view, review, width)
+            lines += review_tail(view, review, width, told=gate.body)
     if facts and gate.kind == "blocked":
         lines.append(facts)
     lines += _talk(gate, width)
@@ -132,11 +138,12 @@ def criteria_lines(view: View, review: Review, width: int) -> list[Line]:
     return lines
 
 
-def review_tail(view: View, review: Review, width: int) -> list[Line]:
+def review_tail(view: View, review: Review, width: int, told: str = "") -> list[Line]:
+    """Notes and summary; what the gate has told already is not said twice."""
     lines: list[Line] = []
     for note in review.notes:
         lines += wrap(outside(note), width, "muted", first="note  ", rest="      ")
-    if review.summary:
+    if review.summary and review.summary not in told:
         lines += wrap(outside(review.summary), width, "muted", first="review  ", rest="        ")
     return lines
 
@@ -144,8 +151,9 @@ def review_tail(view: View, review: Review, width: int) -> list[Line]:
 def _said(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
     lines: list[Line] = []
     text = gate.body or (task.blocker if task is not None else "")
-    for paragraph in text.split("\n"):
-        if paragraph.strip():
+    paragraphs = [paragraph.strip() for paragraph in text.split("\n")]
+    for at, paragraph in enumerate(paragraphs):
+        if paragraph and not any(paragraph in other for other in paragraphs[:at]):  # a reason quotes what follows it
             lines += wrap(outside(paragraph), width, "fg")
     if task is not None and gate.kind == "blocked" and task.action and task.action not in text:
         lines += wrap(outside(task.action), width, "accent", first="do  ")

@@ -34,7 +34,10 @@ def header_lines(view: View, width: int) -> list[Line]:
     room = max(inner - width_of(wide) - 3, inner // 2)
     if width_of(health) > room and room < 56:
         room = min(56, inner - width_of(name) - 3)  # the reason matters more than the plan's title
-    first = spread(wide, crop(health, room), inner)
+    health = list(crop(health, room))
+    if inner - width_of(health) - width_of(name) < 12:  # a title of three letters says nothing
+        wide = tuple(name)
+    first = spread(wide, health, inner)
     second = _second(view, inner)
     return [((" ", ""), *first, (" ", "")), ((" ", ""), *second, (" ", ""))]
 
@@ -68,6 +71,8 @@ def health_spans(view: View) -> list[Span]:
             (word, f"{style} bold"),
             (f"  {outside(state.outcome_reason)}", "muted"),
         ]
+    if state.running and view.link.status == "lost":
+        return [(f"{glyphs.bad} ", "bad"), ("ENGINE LOST", "bad bold"), (f"  it was {state.health.value}", "muted")]
     if not state.running:
         return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  devteam run starts it", "muted")]
     sign, style = of_health(state.health, glyphs)

@@ -97,7 +97,7 @@ def _guards(view: View, task: TaskState | None, width: int) -> list[Line]:
     recent = sum(at > view.now - HOUR for at in state.recent_calls)
     limit = state.policy.limits.calls_per_hour
     lines.append(
-        _row("calls", [(f"{recent}", "warn" if recent >= limit else "fg"), (f" of {limit} this hour", "muted")], width)
+        _row("calls", [(f"{recent}", "warn" if recent >= limit else "fg"), (f" of {limit} an hour", "muted")], width)
     )
     if task is not None:
         used = {key: number for key, number in task.recoveries.items() if number}
@@ -114,14 +114,16 @@ def _progress(view: View, last: Record, width: int) -> list[Line]:
     """The progress indicators: files, lines, tests, coverage, build."""
     minus = view.glyphs.minus
     lines: list[Line] = [BLANK]
-    files = f"{last.created} new  {last.modified} mod  {last.deleted} del"
+    files = f"{last.created} new {last.modified} mod {last.deleted} del"
     lines.append(_row("files", [(files, "fg")], width))
     lines.append(_row("lines", [(f"+{last.added}", "added"), (f" {minus}{last.removed}", "removed")], width))
     tests: list[Span] = [(f"+{last.new_tests} new", "fg")]
     if last.coverage is not None:
         tests.append((f"  {last.coverage * (100 if last.coverage <= 1 else 1):.0f}% covered", "muted"))
     lines.append(_row("tests", tests, width))
-    build = f"{plural(last.build_errors, 'error')} {plural(last.build_warnings, 'warning')}"
+    build = plural(last.build_errors, "error") if last.build_errors else "no errors"
+    if last.build_warnings:
+        build += f", {plural(last.build_warnings, 'warning')}"
     lines.append(_row("build", [(build, "bad" if last.build_errors else "fg")], width))
     return lines
 

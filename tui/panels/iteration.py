@@ -8,7 +8,7 @@ from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
 from engine.core.wording import plural
 from tui.glyphs import of_decision, of_verdict
-from tui.paint import BLANK, Line, Span, crop, joined, outside, pad, spread, wrap
+from tui.paint import BLANK, Line, Span, crop, fit, joined, outside, pad, spread, wrap
 from tui.panels.panel import Panel, shorter, title_room
 from tui.view import View
 from tui.wording import duration
@@ -205,7 +205,8 @@ class IterationPanel(Panel):
         name, rung, sep = outside(task.spec.title), view.rung_name(task.rung), view.glyphs.sep
         head = f"ITERATION {task.iteration}/{limit}" if task.iteration else "TASK"
         full = f"{head} {sep} T{outside(task.id)} {name}"
-        return shorter(f"{full} {sep} {rung}", full, f"{head} {sep} T{outside(task.id)}", room=title_room(self)), ""
+        room = title_room(self)
+        return shorter(f"{full} {sep} {rung}", full, fit(full, room), room=room), ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         return iteration_lines(view, width, height)

@@ -15,8 +15,9 @@ def ladder_lines(view: View, width: int, height: int) -> list[Line]:
     state, glyphs = view.state, view.glyphs
     rungs = state.policy.ladder.rungs
     task = view.task
-    here = task.rung if task is not None and task.iteration else -1
+    here = task.rung if task is not None and task.iteration and not task.ended else -1
     most = max((usage.calls for usage in state.usage_by_rung.values()), default=0)
+    longest = min(8, max((len(rung.name) for rung in rungs), default=0))
     lines: list[Line] = []
     tail = [*_stand(view, width), *_climbs(view, width)]
     brief = bool(height) and 2 * len(rungs) + len(tail) > height
@@ -24,7 +25,7 @@ def ladder_lines(view: View, width: int, height: int) -> list[Line]:
         usage = state.usage_by_rung.get(rung.name, Usage())
         style = f"rung-{min(index, 3) + 1}"
         mark: Span = (f"{glyphs.run} ", "accent") if index == here else ("  ", "")
-        left: list[Span] = [mark, (pad(outside(rung.name), 8), f"{style} bold" if index == here else style)]
+        left: list[Span] = [mark, (pad(outside(rung.name), longest), f"{style} bold" if index == here else style)]
         if width >= 30:
             left += [(" ", ""), *bar(usage.calls, most, max(3, min(12, width - 27)), glyphs, style)]
         right: list[Span] = [(f"{usage.calls} ", "fg"), ("call " if usage.calls == 1 else "calls", "muted")]
@@ -50,6 +51,9 @@ def _stand(view: View, width: int) -> list[Line]:
     task = view.task
     if task is None or not task.iteration or task.ended:
         return []
+    if task.council:
+        said = "the council sits" if task.council == "sitting" else "the attempt after the council"
+        return [BLANK, *wrap(f"T{outside(task.id)} at {view.rung_name(task.rung)}: {said}", width, "fg")]
     failures = task.failures.get("implementer", 0)
     allowed = view.state.policy.ladder.threshold(task.rung)
     name = view.rung_name(task.rung)

@@ -10,11 +10,22 @@ from textual.content import Content
 from textual.widgets import Input
 
 from engine.core.effects import CallAgent
+from engine.core.wording import plural
 from tui.paint import outside
+from tui.rows import Rows
 from tui.stream import Stream
 from tui.view import View, running_tasks
 from tui.widgets.canvas import harmless
 from tui.widgets.line_view import LineView
+
+
+def speaking(view: View, task: str) -> str:
+    """Who talks now: a role, or the council with its seats."""
+    calls = [effect for effect in view.state.task_in_flight(task) if isinstance(effect, CallAgent)]
+    seats = sum(bool(call.seat) for call in calls)
+    if seats:
+        return f"council, {plural(seats, 'seat')}"
+    return calls[0].role.value if calls else ""
 
 
 class OutputPanel(Vertical):
@@ -41,14 +52,14 @@ class OutputPanel(Vertical):
         super().__init__(id=f"output-{slot}")
         self.slot = slot
         self.task_id = ""
-        self._place = 0
         self._stream: Stream | None = None
+        self._end = 0
         self._title = ("", "")
         self._found = ""
 
     def compose(self) -> ComposeResult:
         yield LineView()
-        yield Input(placeholder="search the output; enter keeps, escape ends", compact=True)
+        yield Input(placeholder="search the output; enter keeps it, n and N step, esc ends it", compact=True)
 
     @property
     def lines(self) -> LineView:
@@ -60,21 +71,21 @@ class OutputPanel(Vertical):
 
     # ── drawing ──
 
-    def show(self, view: View, streams: Mapping[str, Stream]) -> None:
-        """Take what is new. While hidden it takes nothing and catches up when shown."""
+    def show(self, view: View, streams: Mapping[str, Stream]) -> bool:
+        """Take what is new; true while another frame is needed. While hidden it takes nothing and catches up later."""
         if not self.display or self.size.width <= 0:
-            return
+            return False
         task = self._task_of(view)
         stream = streams.get(task)
         if task != self.task_id or stream is not self._stream:
             self.task_id, self._stream = task, stream
-            self._place = stream.end if stream else 0
-            self.lines.reset(stream.rows if stream else ())
-        elif stream is not None and stream.end > self._place:
-            fresh = stream.since(self._place)
-            self._place = stream.end
-            self.lines.extend(fresh)
+            self.lines.reset(stream.rows if stream else Rows())
+        elif stream is not None and stream.rows.end > self._end:
+            self.lines.take()
+        self._end = stream.rows.end if stream else 0
+        more = self.lines.refine()
         self._retitle(view)
+        return more
 
     def _task_of(self, view: View) -> str:
         if self.slot == 0:
@@ -85,8 +96,7 @@ class OutputPanel(Vertical):
     def _retitle(self, view: View) -> None:
         sep = view.glyphs.sep
         task = view.state.tasks.get(self.task_id)
-        effect = view.under_way(self.task_id)
-        who = f" {sep} {effect.role.value}" if isinstance(effect, CallAgent) else ""
+        who = f" {sep} {said}" if (said := speaking(view, self.task_id)) else ""
         lane = (
             f" {sep} lane {task.lane + 1}"
             if task is not None and view.state.policy.lanes > 1 and task.lane >= 0
@@ -95,7 +105,7 @@ class OutputPanel(Vertical):
         name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
         lines = self.lines
         tail = self._found or ("following" if lines.following else "f follows")
-        count = f"{len(lines.source) + lines.dropped:,} lines"
+        count = f"{lines.source.end:,} lines"
         fold = "" if lines.folded else f" {sep} unfolded"
         title = (f"OUTPUT{name}{lane}{who}", f"{count}{fold} {sep} {tail}")
         if title != self._title:

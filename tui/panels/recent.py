@@ -59,7 +59,7 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
         case ev.Noted(text=text, level=level):
             return text, {"error": "bad", "warning": "warn"}.get(level, "fg")
         case ev.Steered(text=text) | ev.LearningRecorded(text=text):
-            return f"{ev.type_of(event)}: {text}", "fg"
+            return f"{ev.type_of(event).replace('_', ' ')}: {text}", "fg"
         case ev.PlanChanged(summary=summary) | ev.PolicyChanged(summary=summary):
             return f"{ev.type_of(event).replace('_', ' ')}: {summary}", "accent"
         case _:

@@ -14,6 +14,7 @@ from textual.widgets import Input
 from engine.core.effects import CallAgent
 from engine.core.state import GateState
 from tui.paint import BLANK, Line, outside, wrap
+from tui.panels.gate_text import gate_name
 from tui.view import View
 from tui.widgets.canvas import Canvas, harmless
 
@@ -63,7 +64,7 @@ class AskScreen(ModalScreen[None]):
             yield Input(placeholder="your question; enter asks, esc goes back to the gate")
 
     def on_mount(self) -> None:
-        self.query_one("#ask").border_title = Content(f"ASK about {harmless(outside(self.gate.title, 60))}")
+        self.query_one("#ask").border_title = Content(f"ASK {harmless(gate_name(self.dev.view, self.gate))}")
         box = self.query_one(Input)
         box.cursor_blink = False
         box.focus()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from engine.core.council import SEATS
 from engine.core.state import TaskState
 from tui.paint import BLANK, Line, outside, wrap
 from tui.screens.list_page import SheetPage
 from tui.view import View
-
-SEATS = ("root-cause analyst", "code archaeologist", "pattern matcher", "systems thinker", "adversarial tester")
+from tui.wording import seat_name
 
 
 def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
@@ -37,7 +37,7 @@ def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
             if task.council == "sitting"
             else (glyphs.none, "muted")
         )
-        lines.append(((f"{sign} ", style), (outside(seat), "fg bold")))
+        lines.append(((f"{sign} ", style), (seat_name(outside(seat)), "fg bold")))
         said: str = text or ("is thinking" if task.council == "sitting" else "gave no diagnosis")
         lines += _paragraphs(said, width, "fg" if text else "muted", "  ")
     return lines

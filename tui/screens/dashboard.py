@@ -64,7 +64,8 @@ class Dashboard(Page):
                 panel.events = feed.events
             panel.show(view)
         for output in self.query(OutputPanel):
-            output.show(view, feed.streams)
+            if output.show(view, feed.streams):
+                self.dev.redraw()
         self.query_one("#tabs", Canvas).set_lines([tab_line(self.group)])
 
     # ── panes ──
@@ -195,7 +196,7 @@ def tab_line(group: str) -> Line:
         here = name == group
         spans += [
             (f" {keys} ", "accent bold" if here else "muted"),
-            (f"{words} ", "fg bold underline" if here else "muted"),
-            (" ", ""),
+            (words, "fg bold underline" if here else "muted"),
+            ("  ", ""),
         ]
     return tuple(spans)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.link.contract import GetDiff
 from tui.diffing import DiffRow, FileDiff, coloured, pairs, parse
-from tui.paint import BLANK, Line, Span, crop, outside, spread, width_of
+from tui.paint import BLANK, Line, Span, crop, end_of_path, outside, spread, width_of
 from tui.screens.list_page import ListPage
 from tui.view import View
 
@@ -113,9 +113,7 @@ class Diff(ListPage):
         out: list[Line] = []
         for file in self._files:
             right: list[Span] = [(f"+{file.added}", "added"), (f" {view.glyphs.minus}{file.removed}", "removed")]
-            name = outside(file.path)
-            if len(name) > width - 10:
-                name = view.glyphs.ellipsis + name[-(width - 11) :]
+            name = end_of_path(outside(file.path), width - width_of(right) - 1, view.glyphs.ellipsis)
             out.append(spread([(name, "fg")], right, width, gap=1))
         return out, []
 

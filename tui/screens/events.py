@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from engine.core.events import Envelope, decode_envelope, encode, type_of
 from engine.link.contract import GetEvents
-from tui.paint import Line, crop, outside
+from tui.paint import Line, outside, wrap
 from tui.panels.recent import event_line, event_words
 from tui.screens.list_page import ListPage
 from tui.view import View
@@ -49,6 +49,8 @@ class Log(ListPage):
         after = 0
         for _ in range(200):
             answer = await self.ask(GetEvents(after=after, limit=1000))
+            if answer.error:
+                self.dev.tell(f"older events cannot be shown: {answer.error}", "warning")
             page = [decode_envelope(line) for line in answer.events]
             if not page or answer.error:
                 break
@@ -84,7 +86,7 @@ class Log(ListPage):
             pretty = msgspec.json.format(encode(envelope.event), indent=2).decode(errors="replace")
         except UnicodeEncodeError:  # text that no journal could have kept
             pretty = ascii(envelope.event)
-        return [_json_line(line, width) for line in pretty.split("\n")]
+        return [row for line in pretty.split("\n") for row in _json_lines(line, width)]
 
     def moved(self, index: int) -> None:
         self._at_end = index >= len(self._shown) - 1
@@ -116,9 +118,11 @@ class Log(ListPage):
         super().do_back()
 
 
-def _json_line(line: str, width: int) -> Line:
+def _json_lines(line: str, width: int) -> list[Line]:
+    """A line of JSON, its name in colour; a long value goes on below, a little further in."""
     indent = " " * (len(line) - len(line.lstrip()))
-    name, colon, value = outside(line).partition(": ")
+    first, *rest = wrap(outside(line), width, "fg", first=indent, rest=f"{indent}    ")
+    name, colon, value = first[1][0].partition(": ")
     if not colon:
-        return crop([(indent + name, "fg")], width)
-    return crop([(indent + name, "accent"), (": ", "muted"), (value, "fg")], width)
+        return [first, *rest]
+    return [((indent + name, "accent"), (": ", "muted"), (value, "fg")), *rest]

@@ -23,7 +23,9 @@ def help_lines(keys: KeyMap, width: int, ascii_only: bool) -> list[Line]:
     fixed: list[Line] = [(("IN LISTS AND DIALOGS", "accent bold"),)]
     for key, words in FIXED:
         shown = key.replace("↑", "up").replace("↓", "down") if ascii_only else key
-        fixed += wrap(words, (width - 3) // 2 if width >= 100 else width, "fg", first=pad(shown, 10), rest=" " * 10)
+        first, *rest = wrap(words, ((width - 3) // 2 if width >= 100 else width) - 10, "fg")
+        fixed.append(((pad(shown, 10), "fg bold"), *first[1:]))
+        fixed += [((" " * 10, ""), *line[1:]) for line in rest]
     blocks.append(fixed)
     if width < 100:
         return [line for block in blocks for line in (*block, BLANK)]

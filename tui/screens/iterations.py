@@ -7,7 +7,7 @@ from engine.core.state import Record, TaskState
 from engine.core.wording import plural
 from engine.link.contract import GetReport
 from tui.glyphs import of_decision, of_verdict
-from tui.paint import Line, crop, outside, spread
+from tui.paint import Line, crop, outside, spread, width_of
 from tui.screens.list_page import ListPage
 from tui.view import View
 from tui.wording import clock_time
@@ -112,7 +112,9 @@ def _row(view: View, record: Record, width: int) -> Line:
         (f"it {record.iteration:<3}", "fg"),
         (f"{view.rung_name(record.rung):<7}", f"rung-{min(record.rung, 3) + 1}"),
     ]
-    left.append((f"{record.passing}/{record.total}" if record.total else "", "muted"))
+    counted = f"{record.passing}/{record.total}" if record.total else ""
+    if width >= width_of(left) + len(counted) + len(word) + 1:  # whole, or not at all
+        left.append((counted, "muted"))
     right = [(word, of_decision(record.decision))]
     if width > 50:
         right.append((f"  {clock_time(record.at, view.state.utc_offset)}" if record.at else "", "muted"))

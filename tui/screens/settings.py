@@ -58,7 +58,7 @@ class Settings(ListPage):
         there = view.state.attended
         rows.append(
             spread(
-                [(f" {view.glyphs.dot if there else ' '} ", "good"), ("somebody attends", "fg")],
+                [(f" {view.glyphs.dot if there else ' '} ", "good"), ("attended", "fg")],
                 [("yes" if there else "no", "muted")],
                 width,
                 1,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -52,6 +52,7 @@ class Canvas(ScrollView, can_focus=False):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.lines: tuple[Line, ...] = ()
+        self._base: Style | None = None
 
     def on_mount(self) -> None:
         if self.lines:  # set before there was a place to lay them out
@@ -81,11 +82,18 @@ class Canvas(ScrollView, can_focus=False):
         """Style words for a whole row: a cursor's background."""
         return ""
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._base = self.rich_style  # blends the colours of all ancestors: once a repaint, not once a line
+        return super().render_lines(crop)
+
+    def base(self) -> Style:
+        return self._base or self.rich_style
+
     def render_line(self, y: int) -> Strip:
         row = y + self.scroll_offset.y
         width = self.size.width
         ink = ink_of(self.app)
-        base = self.rich_style
+        base = self.base()
         ground = self.ground_of(row)
         if ground:
             base += ink.style(ground)

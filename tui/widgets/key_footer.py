@@ -20,9 +20,9 @@ def footer_spans(
     places: list[tuple[int, int, str]] = []
     used = 1
     last = next((action for action in actions if action.name == "help"), None)
-    reserve = len(keys.shown("help")) + 1 + len(last.label) + GAP if last else 0
+    reserve = len(keys.shown("help", int(asking))) + 1 + len(last.label) + GAP if last else 0
     for action in actions:
-        key = keys.shown(action.name, 1 if asking and action.name == "help" else 0)
+        key = keys.shown(action.name, int(asking and action.name == "help"))
         cells = len(key) + 1 + len(action.label)
         room = (
             width - used - (0 if action is last else reserve if not any(name == "help" for *_, name in places) else 0)

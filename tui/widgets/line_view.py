@@ -2,36 +2,25 @@
 
 from __future__ import annotations
 
-from array import array
-from bisect import bisect_left
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from bisect import bisect_left, bisect_right
+from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
 from rich.segment import Segment
 from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 
 from tui.ink import ink_of
-from tui.paint import head_of
+from tui.rows import BLOCK, Row, Rows
 from tui.widgets.canvas import Canvas, harmless
+from tui.widgets.layout import Layout, hanging
 
 if TYPE_CHECKING:
     from textual.selection import Selection
 
 
-class Row(NamedTuple):
-    """One line of a stream. fold: 0 always shown, 1 only when unfolded, -1 only when folded."""
-
-    style: str
-    text: str
-    fold: int = 0
-
-
-CAPACITY = 100_000
-TRIM = 10_000
-"""Rows dropped at once when full: dropping one at a time would move the whole list for every line."""
+REFINE = 0.004
+"""Seconds a frame may spend on laying out what is not on screen."""
 
 
 class LineView(Canvas, can_focus=True):
@@ -51,107 +40,107 @@ class LineView(Canvas, can_focus=True):
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self.source: list[Row] = []
-        self.dropped = 0
+        self.source = Rows()
         self.following = True
         self.folded = True
         self.needle = ""
         self.matches: list[int] = []
-        self._lines = array("L")
-        """For each row on screen, the number of its line since the beginning; a wrapped line has several rows."""
-        self._starts = array("L")
-        """Where in its line each row begins. Two numbers a row, not a copy of its text: 100,000 lines stay small."""
-        self._wrapped_at = 0
+        """Numbers of the lines that hold the needle."""
+        self._searched = 0
+        self._layout = Layout(self.source, 0, True)
 
     # ── content ──
 
-    def reset(self, rows: Iterable[Row] = ()) -> None:
+    def reset(self, rows: Rows) -> None:
         """Another stream."""
-        self.source = list(rows)
-        self.dropped = 0
-        self._rewrap()
+        self.source = rows
+        self._lay_out()
+        self.search(self.needle)
         self._settle()
 
-    def extend(self, rows: Sequence[Row]) -> None:
-        """More of the same stream."""
-        if not rows:
-            return
-        first = self.dropped + len(self.source)
-        self.source.extend(rows)
-        self._wrap(first)
+    def take(self) -> None:
+        """More of the same stream: what has come to its rows since, and what was dropped of them."""
+        top = self._top()
+        shortened = self._layout.take()
         if self.needle:
-            self.matches += self._matching(first)
-        if len(self.source) > CAPACITY:
-            self._trim()
-        self._settle()
-
-    def _trim(self) -> None:
-        cut = len(self.source) - CAPACITY + TRIM
-        del self.source[:cut]
-        self.dropped += cut
-        gone = bisect_left(self._lines, self.dropped)
-        del self._lines[:gone], self._starts[:gone]
-        self.matches = [at - gone for at in self.matches if at >= gone]
-        if not self.following:
-            self.scroll_to(y=max(0, self.scroll_offset.y - gone), animate=False)
+            self.matches = [line for line in self.matches if line >= self.source.first]
+            self.matches += self._matching(self._searched)
+        self._settle(top if shortened else None)
 
     def set_folded(self, folded: bool) -> None:
+        top = self._top()
         self.folded = folded
-        self._rewrap()
-        self._settle()
+        self._lay_out()
+        self.search(self.needle)
+        self._settle(top)
+
+    def refine(self) -> bool:
+        """Lay out some of what is far from the screen; true while there is more of it."""
+        if not self._layout.guessed:
+            return False
+        top = self._top()
+        if self._layout.refine(REFINE):
+            self._settle(top)
+        return self._layout.guessed
 
     @property
     def row_count(self) -> int:
-        return len(self._lines)
+        return self._layout.total
 
     def row_at(self, at: int) -> Row:
         """A row of the screen: a line, or the part of a wrapped one."""
-        number, start = self._lines[at], self._starts[at]
-        row = self.source[number - self.dropped]
-        last = at + 1 >= len(self._lines) or self._lines[at + 1] != number
-        if last and not start:
+        line, start, end = self._layout.place(at)
+        row = self._line(line)
+        if not start and end is None:
             return row
-        end = None if last else self._starts[at + 1]
-        return Row(row.style, harmless(row.text)[start:end], row.fold)
+        text = harmless(row.text)
+        indent = hanging(text, self._layout.width) if start else ""
+        return Row(row.style, indent + text[start:end], row.fold)
 
-    def _wrap(self, first: int) -> None:
-        """Lay out the lines from a number on."""
-        hidden, width = 1 if self.folded else -1, self._wrapped_at
-        lines, starts = self._lines, self._starts
-        for number, row in enumerate(self.source[first - self.dropped :], first):
-            if row.fold == hidden:
-                continue
-            text = row.text
-            lines.append(number)
-            starts.append(0)
-            if not width or (len(text) <= width and (text.isascii() or cell_len(text) <= width)):
-                continue
-            start = 0
-            for piece in wrapped(harmless(text), width)[:-1]:
-                start += len(piece)
-                lines.append(number)
-                starts.append(start)
+    def _line(self, number: int) -> Row:
+        return self.source.block(number // BLOCK)[number % BLOCK]
 
-    def _rewrap(self) -> None:
-        self._wrapped_at = max(0, self.scrollable_content_region.width - 1) if self.is_attached else 0
-        self._lines, self._starts = array("L"), array("L")
-        self._wrap(self.dropped)
-        if self.needle:
-            self.search(self.needle)
+    def _top(self) -> tuple[int, int] | None:
+        """The line at the top of the screen and where in it: the reader's place, whatever happens above it."""
+        if self.following or not self.row_count:
+            return None
+        line, start, _ = self._layout.place(min(self.scroll_offset.y, self.row_count - 1))
+        return line, start
 
-    def _settle(self) -> None:
+    def _width(self) -> int:
+        return max(0, self.scrollable_content_region.width - 1) if self.is_attached else 0
+
+    def _lay_out(self) -> None:
+        self._layout = Layout(self.source, self._width(), self.folded)
+
+    def _settle(self, top: tuple[int, int] | None = None) -> None:
         if not self.is_attached:
             return
-        self.virtual_size = Size(self.scrollable_content_region.width, self.row_count)
+        height = self.scrollable_content_region.height
+        row = self._layout.row_of(*top) if top is not None else self.scroll_offset.y
+        if self.following:
+            self._layout.firm_end(height)
+        else:
+            self._layout.firm(row, height)
+        self._measure()
         if self.following:
             self.scroll_end(animate=False, immediate=True)
+        elif row != self.scroll_offset.y:
+            self.scroll_to(y=row, animate=False, immediate=True)
         self.refresh()
 
+    def _measure(self) -> None:
+        """Say how high the content is. The scrollbar is always there, so nothing else moves: no new layout."""
+        size = Size(self.scrollable_content_region.width, self.row_count)
+        if size != self.virtual_size:
+            self.set_reactive(LineView.virtual_size, size)
+            self.vertical_scrollbar.window_virtual_size = size.height
+
     def on_resize(self) -> None:
-        width = max(0, self.scrollable_content_region.width - 1)
-        if width != self._wrapped_at:
-            self._rewrap()
-        self._settle()
+        top = self._top()
+        if self._width() != self._layout.width:
+            self._lay_out()
+        self._settle(top)
 
     # ── following ──
 
@@ -165,6 +154,8 @@ class LineView(Canvas, can_focus=True):
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         super().watch_scroll_y(old_value, new_value)
+        if self._layout.guessed:
+            self._layout.firm(int(new_value), self.scrollable_content_region.height)
         if new_value < old_value and new_value < self.max_scroll_y:
             self.set_following(False)
         elif self.max_scroll_y and new_value >= self.max_scroll_y:
@@ -173,34 +164,33 @@ class LineView(Canvas, can_focus=True):
     # ── searching and copying ──
 
     def search(self, query: str) -> int:
-        """Mark every row that holds the words, whatever the case; how many there are."""
+        """Mark every line that holds the words, whatever the case; how many there are."""
         self.needle = query
-        self.matches = self._matching(self.dropped) if query else []
+        self.matches = self._matching(self.source.first) if query else []
         self.refresh()
         return len(self.matches)
 
     def _matching(self, first: int) -> list[int]:
-        """Rows at which the lines begin that hold the needle, from a line's number on."""
+        """Numbers of the lines that are shown and hold the needle, from a number on."""
         needle, hidden = self.needle.casefold(), 1 if self.folded else -1
-        found = (
+        first = max(first, self.source.first)
+        self._searched = self.source.end
+        return [
             number
-            for number, row in enumerate(self.source[first - self.dropped :], first)
+            for number, row in enumerate(self.source.since(first), first)
             if row.fold != hidden and needle in row.text.casefold()
-        )
-        return [bisect_left(self._lines, number) for number in found]
+        ]
 
     def step_match(self, direction: int) -> int:
         """Go to the next or previous match; its number from 1, or 0 when there is none."""
         if not self.matches:
             return 0
-        top = self.scroll_offset.y
-        if direction > 0:
-            at = next((number for number, row in enumerate(self.matches) if row > top), 0)
-        else:
-            at = next((number for number in range(len(self.matches) - 1, -1, -1) if self.matches[number] < top), -1)
+        top = self._layout.place(min(self.scroll_offset.y, self.row_count - 1)).line
+        at = bisect_right(self.matches, top) if direction > 0 else bisect_left(self.matches, top) - 1
+        at %= len(self.matches)
         self.set_following(False)
-        self.scroll_to(y=self.matches[at], animate=False)
-        return at % len(self.matches) + 1
+        self._settle((self.matches[at], 0))
+        return at + 1
 
     def visible_text(self) -> str:
         """What is on screen, as plain text."""
@@ -212,7 +202,10 @@ class LineView(Canvas, can_focus=True):
         return "\n".join(harmless(row.text).rstrip() for row in self.source)
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
-        return selection.extract("\n".join(harmless(self.row_at(at).text) for at in range(self.row_count))), "\n"
+        first = selection.start.y if selection.start is not None else 0
+        last = selection.end.y if selection.end is not None else self.row_count - 1
+        rows = [harmless(self.row_at(at).text) for at in range(first, min(last + 1, self.row_count))]
+        return selection.extract("\n" * first + "\n".join(rows)), "\n"
 
     # ── drawing ──
 
@@ -220,7 +213,7 @@ class LineView(Canvas, can_focus=True):
         scroll = self.scroll_offset
         at = y + scroll.y
         width = self.size.width
-        base = self.rich_style
+        base = self.base()
         if at >= self.row_count:
             return Strip.blank(width, base)
         row = self.row_at(at)
@@ -233,21 +226,6 @@ class LineView(Canvas, can_focus=True):
             strip = Strip([Segment(text, style)])
         strip = self._with_selection(strip, at)
         return strip.crop_extend(scroll.x, scroll.x + width, base).apply_offsets(scroll.x, at)
-
-
-def wrapped(text: str, width: int) -> list[str]:
-    """A long line in pieces of at most `width` cells, broken after a space where one is near."""
-    pieces: list[str] = []
-    rest = text
-    while rest:
-        piece = rest[:width] if rest.isascii() else head_of(rest, width)
-        if len(piece) < len(rest):
-            space = piece.rfind(" ")
-            if space > len(piece) // 2:
-                piece = piece[: space + 1]
-        pieces.append(piece)
-        rest = rest[len(piece) :]
-    return pieces or [""]
 
 
 def _marked(text: str, query: str, style: object, mark: object) -> list[Segment]:
