@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess  # only to name its types: git is started by GitPython
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping
@@ -172,28 +173,14 @@ class Git:
         if process is None or process.stdout is None or process.stderr is None:
             raise WorkspaceError("git could not be started")
 
-        def stop() -> None:
-            process.terminate()  # lets git remove its lock files; SIGKILL only for one that does not go
-            later = threading.Timer(GRACE, process.kill)
-            later.daemon = True
-            later.start()
-
-        limit = threading.Timer(timeout, stop)
-        limit.daemon = True
-        limit.start()
-        try:
-            if cap:
-                out = process.stdout.read(cap)
-                process.stdout.close()
-                err = process.stderr.read()
-                process.stderr.close()
-                process.wait()
-                status = 0 if len(out) >= cap else process.returncode
-            else:
-                out, err = process.communicate()
-                status = process.returncode
-        finally:
-            limit.cancel()
+        if cap:
+            status, out, err = _capped(process, cap, timeout)
+        else:
+            try:
+                out, err = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                out, err = _ended(process)
+            status = process.returncode
         return status, out, err.decode("utf-8", "replace")
 
     def _environment(self) -> dict[str, str]:
@@ -204,6 +191,40 @@ class Git:
                 env[f"GIT_CONFIG_KEY_{place}"] = key
                 env[f"GIT_CONFIG_VALUE_{place}"] = value
         return env
+
+
+def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+    """End a git that takes too long: asked first, so that it removes its lock files; killed if it does not go."""
+    process.terminate()
+    try:
+        return process.communicate(timeout=GRACE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.communicate()
+
+
+def _capped(process: subprocess.Popen[bytes], cap: int, timeout: float) -> tuple[int, bytes, bytes]:
+    """Read up to `cap` and close the pipe; a git that takes too long is ended beside the reading."""
+
+    def stop() -> None:
+        process.terminate()
+        try:
+            process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+
+    limit = threading.Timer(timeout, stop)
+    limit.daemon = True
+    limit.start()
+    try:
+        with cast("IO[bytes]", process.stdout) as stdout:
+            out = stdout.read(cap)
+        with cast("IO[bytes]", process.stderr) as stderr:
+            err = stderr.read()
+        process.wait()
+    finally:
+        limit.cancel()
+    return 0 if len(out) >= cap else process.returncode, out, err
 
 
 def _without_inherited(ours: Mapping[str, str]) -> list[str]:
