@@ -8,6 +8,7 @@ from pathlib import Path
 from engine.core.effects import CallAgent
 from engine.core.model import CheckResult, Role, Struct
 from engine.core.state import State, TaskState
+from engine.perform import private
 from engine.prompts.fields import (
     AnswererFields,
     CouncillorFields,
@@ -32,16 +33,8 @@ class Brief(Struct, frozen=True, kw_only=True):
     redact: Callable[[str], str]
 
     def write(self, name: str, text: str) -> str:
-        """Put a file there, in place of an older one; gives its path for the agent.
-
-        An agent had that HOME before and may have left links: they are removed, never written through.
-        """
-        if self.folder.is_symlink() or self.folder.is_file():
-            self.folder.unlink()
-        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path = self.folder / name
-        path.unlink(missing_ok=True)
-        path.write_text(self.redact(text), encoding="utf-8", errors="replace")
+        """Put a file there, in place of an older one; gives its path for the agent."""
+        private.write(self.folder, name, self.redact(text))
         return str(self.seen / name)
 
 

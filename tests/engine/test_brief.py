@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from engine.clock import SystemClock
 from engine.core.model import Role
 from engine.core.state import State, Status
-from engine.perform.briefing import Brief
 from engine.session import Options, Session
 from tests.engine import small
 
@@ -49,23 +46,3 @@ async def test_an_agent_can_read_what_its_prompt_names(tmp_path: Path) -> None:
     assert "iteration 1: ITERATE" in implementer, "what the task before taught"
     reviewer = (homes / "1.2" / Role.REVIEWER.value / "read.txt").read_text()
     assert "# Make it good" in reviewer
-
-
-@pytest.mark.parametrize("trap", ["folder", "file"])
-def test_a_link_that_an_agent_left_is_not_written_through(tmp_path: Path, trap: str) -> None:
-    mine = tmp_path / "mine"
-    mine.mkdir()
-    (mine / "context.md").write_text("the user's own")
-    home = tmp_path / "home"
-    home.mkdir()
-    if trap == "folder":
-        (home / "brief").symlink_to(mine)
-    else:
-        (home / "brief").mkdir()
-        (home / "brief" / "context.md").symlink_to(mine / "context.md")
-    brief = Brief(
-        folder=home / "brief", seen=Path("/seen/brief"), redact=lambda text: text.replace("key", "‹redacted›")
-    )
-    assert brief.write("context.md", "told, with a key") == "/seen/brief/context.md"
-    assert (mine / "context.md").read_text() == "the user's own"
-    assert (home / "brief" / "context.md").read_text() == "told, with a ‹redacted›"

@@ -54,6 +54,8 @@ class Acp:
         self.name = name
         self.config = config
         self.clock = clock
+        self._costs: dict[str, float] = {}
+        """What each session had cost when it was last heard of: resumed, some go on counting from there."""
 
     async def call(self, call: AgentCall, spawner: Spawner, emit: Callable[[Output], None]) -> AgentResult:
         async def once(asked: AgentCall) -> tuple[AgentResult, bool]:
@@ -84,6 +86,7 @@ class Acp:
         spec = self.spec(call, where)
         program = Path(self.line()[0]).name
         stream = AcpStream(call, self.clock, agent=self.name, program=program, fenced=where.fenced)
+        stream.cost_before = self._costs.get(call.session) if call.session else 0.0
         headless.keep_prompt(call)
         log = headless.RawLog(call.log, call, spec.env)
         errors = headless.RawLog(call.log.with_name(call.log.name + ".stderr"), call, spec.env)
@@ -106,8 +109,12 @@ class Acp:
         finally:
             log.close()
             errors.close()
+        if stream.costs and stream.costs[-1] is not None:
+            self._costs[stream.session] = stream.costs[-1]
         if not reason and finished.reason == "cancelled":
             reason = "exited"  # its stream had ended; we were only quicker than its exit
+        if reason == "timeout" and stream.answer is not None:
+            reason = "exited"  # it was in time; only its accounts were waited for
         if reason:
             finished = Finished(reason=reason, exit_code=finished.exit_code, seconds=finished.seconds)
         return stream.finish(finished), stream.lost_session
@@ -255,7 +262,8 @@ class _Session:
 
     async def _accounts(self) -> None:
         """Some agents tell the turn's cost just after its end; one that does not come is unknown."""
-        patience = _ACCOUNTS if self.stream.program in _TELLS_COST else _POSTSCRIPT
+        known = self.stream.program in _TELLS_COST and self.stream.cost_before is not None
+        patience = _ACCOUNTS if known else _POSTSCRIPT
         gone = asyncio.ensure_future(self.wire.ended.wait())
         told = asyncio.ensure_future(self.wire.accounted.wait())
         await asyncio.wait({told, gone}, timeout=patience, return_when=asyncio.FIRST_COMPLETED)

@@ -100,7 +100,7 @@ class AcpStream(Reader):
         return [Output(kind=OutputKind.RETRY, text=shown(self.complaint))]
 
     def _replay(self, update: Object) -> list[Output]:
-        if update.get("sessionUpdate") == "usage_update":
+        if update.get("sessionUpdate") == "usage_update" and update.get("cost") is not None:
             self.cost_before = cost_of(update)
         return []
 
@@ -241,8 +241,8 @@ class AcpStream(Reader):
             said=said,
             tokens=tokens if tokens.total() else None,
             cost_usd=self._spent(),
-            priced=whole
-            and kind in (ResultKind.OK, ResultKind.BUDGET),  # of a turn that broke off the last is not told
+            # Of a turn that broke off, the last request is not told.
+            priced=whole and kind in (ResultKind.OK, ResultKind.BUDGET),
         )
 
     def _judge(self, finished: Finished) -> ResultKind:

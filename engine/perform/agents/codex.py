@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.core.model import AgentResult, Tokens
+from engine.perform import private
 from engine.perform.agents import headless, launch
 from engine.perform.agents.codex_stream import CodexStream, tokens_of
 from engine.perform.agents.settings import AgentConfig
@@ -49,7 +50,7 @@ class Codex:
         for folder in (home, where.host_home):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if call.schema is not None:
-            (where.host_home / "answer-schema.json").write_text(json.dumps(call.schema), encoding="utf-8")
+            private.write(where.host_home, "answer-schema.json", json.dumps(call.schema))
             argv += ["--output-schema", str(where.home / "answer-schema.json")]
         argv += [*self.config.args, *([call.session] if call.session else []), "-"]
         env = {"CODEX_HOME": str(where.config / ".codex")}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.core.model import AgentResult
+from engine.perform import private
 from engine.perform.agents import headless, launch
 from engine.perform.agents.command_stream import FieldStream, TextStream
 from engine.perform.agents.settings import AgentConfig
@@ -35,8 +36,7 @@ class Command:
         by_file = any("{prompt_file}" in word for word in template)
         filled = {"{model}": call.model, "{cwd}": str(call.checkout), "{session}": call.session}
         if by_file:
-            where.host_home.mkdir(parents=True, exist_ok=True)
-            (where.host_home / "prompt.md").write_text(call.prompt, encoding="utf-8", errors="replace")
+            private.write(where.host_home, "prompt.md", call.prompt)
             filled["{prompt_file}"] = str(where.home / "prompt.md")
         argv = [_fill(word, filled) for word in template]
         argv[:1] = [launch.program(self.config, argv[0] if argv else self.name, call.env)]

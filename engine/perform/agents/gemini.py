@@ -7,12 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.core.model import AgentResult, Tokens
+from engine.perform import private
 from engine.perform.agents import headless, launch
 from engine.perform.agents.gemini_stream import GeminiStream
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Stream
 from engine.perform.agents.wire import count, decode, mapping, text
 from engine.perform.contract import AgentCall, Output, ProcessSpec, Spawner
+
+_WRITING = ("write_file", "replace")
 
 
 class Gemini:
@@ -64,13 +67,14 @@ def _write_settings(folder: Path, call: AgentCall) -> None:
         auth = "gemini-api-key"
     else:
         auth = "oauth-personal"
-    settings = {
+    settings: dict[str, object] = {
         "security": {"auth": {"selectedType": auth}},
         "general": {"maxAttempts": 2, "retryFetchErrors": False, "disableAutoUpdate": True, "enableAutoUpdate": False},
         "privacy": {"usageStatisticsEnabled": False},
     }
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
+    if call.read_only:
+        settings["tools"] = {"exclude": list(_WRITING)}
+    private.write(folder, "settings.json", json.dumps(settings))
 
 
 def _used(chats: Path, session: str) -> Tokens | None:
