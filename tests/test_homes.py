@@ -40,7 +40,7 @@ CALLS = {
     ("asyncio", "create_subprocess_exec"): {"engine/perform/process.py"},
     ("asyncio", "create_subprocess_shell"): set(),
     ("subprocess", "run"): {PLAYER},
-    ("subprocess", "Popen"): {"engine/perform/process.py", "engine/perform/workspace/git.py", PLAYER},
+    ("subprocess", "Popen"): {"engine/perform/process.py", PLAYER},
     ("shutil", "rmtree"): {"engine/perform/workspace/destroy.py"},
 }
 

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess  # only to name its types: git is started by GitPython
 import tempfile
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import IO, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
 from engine.perform.workspace.facts import WorkspaceError
+
+if TYPE_CHECKING:
+    from subprocess import Popen
 
 HARDENED = (
     "--no-optional-locks",
@@ -158,6 +160,8 @@ class Git:
     def _execute(
         self, arguments: tuple[str, ...], stdin: IO[bytes] | None, options: tuple[str, ...], timeout: float, cap: int
     ) -> tuple[int, bytes, str]:
+        from subprocess import TimeoutExpired
+
         from git.cmd import Git as Command
 
         env = self._environment()
@@ -178,7 +182,7 @@ class Git:
         else:
             try:
                 out, err = process.communicate(timeout=timeout)
-            except subprocess.TimeoutExpired:
+            except TimeoutExpired:
                 out, err = _ended(process)
             status = process.returncode
         return status, out, err.decode("utf-8", "replace")
@@ -193,24 +197,27 @@ class Git:
         return env
 
 
-def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
+def _ended(process: Popen[bytes]) -> tuple[bytes, bytes]:
     """End a git that takes too long: asked first, so that it removes its lock files; killed if it does not go."""
+    from subprocess import TimeoutExpired
+
     process.terminate()
     try:
         return process.communicate(timeout=GRACE)
-    except subprocess.TimeoutExpired:
+    except TimeoutExpired:
         process.kill()
         return process.communicate()
 
 
-def _capped(process: subprocess.Popen[bytes], cap: int, timeout: float) -> tuple[int, bytes, bytes]:
+def _capped(process: Popen[bytes], cap: int, timeout: float) -> tuple[int, bytes, bytes]:
     """Read up to `cap` and close the pipe; a git that takes too long is ended beside the reading."""
+    from subprocess import TimeoutExpired
 
     def stop() -> None:
         process.terminate()
         try:
             process.wait(GRACE)
-        except subprocess.TimeoutExpired:
+        except TimeoutExpired:
             process.kill()
 
     limit = threading.Timer(timeout, stop)
