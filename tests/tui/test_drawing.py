@@ -60,6 +60,8 @@ async def test_a_lost_engine_is_not_called_healthy() -> None:
         lost = plain(header_lines(View(state=state, now=state.now, link=LinkStatus(status="lost")), 120))
         assert "ENGINE LOST  it was PROGRESSING" in lost
         assert "● PROGRESSING" not in lost
+        later = View(state=state, now=state.now + 3600, link=LinkStatus(status="lost"))
+        assert plain(header_lines(later, 120)) == lost, "the time of a lost engine stands"
 
 
 async def test_toasts_never_lie_on_the_gate() -> None:

@@ -75,6 +75,27 @@ async def test_a_fold_of_a_hundred_thousand_lines_opens_at_once_and_the_reader_s
         assert view.row_count == 2 * CAPACITY
 
 
+@pytest.mark.parametrize("following", [True, False])
+async def test_lines_dropped_behind_its_back_break_nothing(following: bool) -> None:
+    """Another task's flood takes a silent one's room while a page lies over the dashboard."""
+    async with Host().run_test(size=(80, 24)) as pilot:
+        view = pilot.app.query_one(LineView)
+        more(view, *rows(10 * BLOCK))
+        await pilot.pause()
+        if not following:
+            view.scroll_to(y=100, animate=False)
+            await pilot.pause()
+        view.source.shorten(6 * BLOCK)
+        view.refresh()
+        await pilot.pause()
+        shown = view.visible_text().split("\n")
+        assert all(int(line.split()[1]) >= 6 * BLOCK for line in shown if line)
+        view.take()
+        await pilot.pause()
+        assert view.row_count == 4 * BLOCK
+        assert not following or f"line {10 * BLOCK - 1}" in view.visible_text()
+
+
 async def test_another_stream_shows_its_end_at_once() -> None:
     source = Rows(Row("", f"{'word ' * 30}line {number}") for number in range(5_000))
     async with Host().run_test(size=(80, 24)) as pilot:

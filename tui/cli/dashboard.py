@@ -92,9 +92,10 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
         _trusted(desk, trust)
         _start_engine(desk, folder, trust, no_sandbox)
     leave = _open(TailLink(desk, folder), options)
-    if leave.action == "detach":
-        running = desk.engine() is not None
-        say.out("the engine goes on; devteam tui shows it again" if running else "no engine is running: devteam run")
+    if leave.action == "detach" and desk.engine() is not None:
+        say.out("the engine goes on; devteam tui shows it again")
+    elif leave.action == "detach" and _work_left(desk, folder):
+        say.out("no engine is running; devteam run takes the sprint up again")
     return leave
 
 

@@ -117,10 +117,10 @@ def _progress(view: View, last: Record, width: int) -> list[Line]:
     files = f"{last.created} new {last.modified} mod {last.deleted} del"
     lines.append(_row("files", [(files, "fg")], width))
     lines.append(_row("lines", [(f"+{last.added}", "added"), (f" {minus}{last.removed}", "removed")], width))
-    tests: list[Span] = [(f"+{last.new_tests} new", "fg")]
+    tests: list[Span] = [(f"+{last.new_tests}", "fg")]
     if last.coverage is not None:
         tests.append((f"  {last.coverage * (100 if last.coverage <= 1 else 1):.0f}% covered", "muted"))
-    lines.append(_row("tests", tests, width))
+    lines.append(_row("new tests", tests, width))
     build = plural(last.build_errors, "error") if last.build_errors else "no errors"
     if last.build_warnings:
         build += f", {plural(last.build_warnings, 'warning')}"

@@ -1,4 +1,4 @@
-"""The model-usage ladder: rungs with calls, tokens, cost and success; where the task stands; every climb and why."""
+"""The ladder of models: rungs with calls, tokens, cost and success; where the task stands; every escalation and why."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def ladder_lines(view: View, width: int, height: int) -> list[Line]:
     most = max((usage.calls for usage in state.usage_by_rung.values()), default=0)
     longest = min(8, max((len(rung.name) for rung in rungs), default=0))
     lines: list[Line] = []
-    tail = [*_stand(view, width), *_climbs(view, width)]
+    tail = [*_stand(view, width), *_escalations(view, width)]
     brief = bool(height) and 2 * len(rungs) + len(tail) > height
     for index, rung in reversed(list(enumerate(rungs))):
         usage = state.usage_by_rung.get(rung.name, Usage())
@@ -63,14 +63,14 @@ def _stand(view: View, width: int) -> list[Line]:
     return [BLANK, *wrap(words, width, "fg")]
 
 
-def _climbs(view: View, width: int) -> list[Line]:
+def _escalations(view: View, width: int) -> list[Line]:
     state, glyphs = view.state, view.glyphs
     lines: list[Line] = []
-    for climb in reversed(state.escalations[-20:]):
-        head = f"{glyphs.up} {outside(climb.source)}{glyphs.arrow}{outside(climb.target)}"
-        place = f"T{outside(climb.task)} it {climb.iteration}"
+    for step in reversed(state.escalations[-20:]):
+        head = f"{glyphs.up} {outside(step.source)}{glyphs.arrow}{outside(step.target)}"
+        place = f"T{outside(step.task)} it {step.iteration}"
         lines.append(spread([(head, "warn")], [(place, "muted")], width, gap=1))
-        lines.append(crop([("  ", ""), (outside(climb.reason), "muted")], width))
+        lines.append(crop([("  ", ""), (outside(step.reason), "muted")], width))
     sat = [task for task in state.tasks.values() if task.council]
     for task in sat:
         word = "sits" if task.council == "sitting" else "diagnosed"
@@ -78,7 +78,7 @@ def _climbs(view: View, width: int) -> list[Line]:
             spread([(f"{glyphs.knob} council {word}", "warn")], [(f"T{outside(task.id)}", "muted")], width, gap=1)
         )
     if lines:
-        head = f"{plural(len(state.escalations), 'climb')}"
+        head = f"{plural(len(state.escalations), 'escalation')}"
         if state.councils or sat:
             head += f", {plural(max(state.councils, len(sat)), 'council')}"
         lines = [BLANK, ((head, "muted bold"),), *lines]

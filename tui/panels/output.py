@@ -53,7 +53,8 @@ class OutputPanel(Vertical):
         self.slot = slot
         self.task_id = ""
         self._stream: Stream | None = None
-        self._end = 0
+        self._kept = (0, 0)
+        """The first row that was kept, and the end, when last looked."""
         self._title = ("", "")
         self._found = ""
 
@@ -80,9 +81,9 @@ class OutputPanel(Vertical):
         if task != self.task_id or stream is not self._stream:
             self.task_id, self._stream = task, stream
             self.lines.reset(stream.rows if stream else Rows())
-        elif stream is not None and stream.rows.end > self._end:
+        elif stream is not None and (stream.rows.first, stream.rows.end) != self._kept:
             self.lines.take()
-        self._end = stream.rows.end if stream else 0
+        self._kept = (stream.rows.first, stream.rows.end) if stream else (0, 0)
         more = self.lines.refine()
         self._retitle(view)
         return more

@@ -60,6 +60,11 @@ class Layout:
     def guessed(self) -> bool:
         return bool(self._guessed)
 
+    @property
+    def behind(self) -> bool:
+        """Rows it knows of are gone."""
+        return self.rows.first > self._first * BLOCK
+
     def _upto(self) -> list[int]:
         """Rows up to the end of each block."""
         if self._sums is None:
@@ -155,8 +160,10 @@ class Layout:
 
     def place(self, row: int) -> Place:
         """What a row of the screen shows."""
-        block = self._block_at(row)
+        block = self._block_at(min(row, self.total - 1))
         laid = self._lay(block)
+        if not laid.lines:  # dropped since
+            return Place(self.rows.first, 0, None)
         at = min(row - self._before(block), len(laid.lines) - 1)
         line, start = laid.lines[at], laid.starts[at]
         last = at + 1 >= len(laid.lines) or laid.lines[at + 1] != line

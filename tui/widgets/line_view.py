@@ -89,6 +89,8 @@ class LineView(Canvas, can_focus=True):
 
     def row_at(self, at: int) -> Row:
         """A row of the screen: a line, or the part of a wrapped one."""
+        if self._layout.behind:  # drawn before the frame that tells of it
+            self._layout.take()
         line, start, end = self._layout.place(at)
         row = self._line(line)
         if not start and end is None:
