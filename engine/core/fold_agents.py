@@ -162,10 +162,10 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
         case Response.LONGER if not task.long:
             return replace(task, step=Step.PREPARE, long=True)
         case Response.MEND:
-            return _mend(task, words, result.hint, Step.PREPARE)
+            return mend(task, words, result.hint, Step.PREPARE)
         case Response.FAIL if result.kind is ResultKind.DENIED and task.feedback and task.feedback.error == words:
             # No rung and no council can grant what was refused twice: that is a human's to give.
-            return _mend(task, words, result.hint, Step.PREPARE)
+            return mend(task, words, result.hint, Step.PREPARE)
         case Response.AGAIN:
             return replace(task, step=Step.PREPARE)
         case Response.RETRY:
@@ -188,7 +188,7 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     if response is Response.WAIT:
         return _limit_wait(task, words, Step.REVIEW)
     if response is Response.MEND:
-        return _mend(task, words, result.hint, Step.REVIEW)
+        return mend(task, words, result.hint, Step.REVIEW)
     if response is Response.AGAIN:
         return task
     tries = task.tries + 1
@@ -212,7 +212,7 @@ def _scope_judge(state: State, task: TaskState, event: AgentFinished) -> TaskSta
         case Response.WAIT:
             return _limit_wait(task, words, Step.SCOPE_JUDGE)
         case Response.MEND:
-            return _mend(task, words, result.hint, Step.SCOPE_JUDGE)
+            return mend(task, words, result.hint, Step.SCOPE_JUDGE)
         case Response.AGAIN:
             return task
         case _:
@@ -234,7 +234,7 @@ def _councillor(state: State, task: TaskState, event: AgentFinished) -> TaskStat
         case Response.WAIT:
             return _limit_wait(task, words, Step.COUNCIL)
         case Response.MEND:
-            return _mend(task, words, event.result.hint, Step.COUNCIL)
+            return mend(task, words, event.result.hint, Step.COUNCIL)
         case _:
             tries = task.seat_tries.get(event.seat, 0) + 1
             wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
@@ -255,7 +255,7 @@ def _synthesist(state: State, task: TaskState, event: AgentFinished) -> TaskStat
         case Response.WAIT:
             return _limit_wait(task, words, Step.COUNCIL)
         case Response.MEND:
-            return _mend(task, words, event.result.hint, Step.COUNCIL)
+            return mend(task, words, event.result.hint, Step.COUNCIL)
         case _:
             tries = task.tries + 1
             wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
@@ -272,11 +272,12 @@ def _unsynthesised(task: TaskState) -> Diagnosis:
 def _limit_wait(task: TaskState, words: str, step: Step = Step.PREPARE) -> TaskState:
     waits = task.limit_waits + 1
     if waits > MAX_LIMIT_WAITS:
-        return _mend(task, f"{words} ({waits} times)", "", step)
+        return mend(task, f"{words} ({waits} times)", "", step)
     return replace(task, step=step, limit_waits=waits)
 
 
-def _mend(task: TaskState, words: str, hint: str, again: Step) -> TaskState:
+def mend(task: TaskState, words: str, hint: str, again: Step) -> TaskState:
+    """Blocked by something outside the task; mended, it goes on at that step."""
     return replace(task, step=Step.BLOCKED_GATE, blocker=words, action=hint, mend=True, again=again, tries=0)
 
 

@@ -8,6 +8,7 @@ from engine.core import events as ev
 from engine.core import fold_ends
 from engine.core.effects import AnyEffect, CallAgent
 from engine.core.errors import backoff
+from engine.core.fold_agents import mend
 from engine.core.fold_ends import KEPT_COMMENTS
 from engine.core.gates import approves
 from engine.core.model import Decision, Role, Verdict
@@ -239,6 +240,10 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
     )
     if event.tree != task.tree:
         return replace(task, step=Step.DECIDE, error="the checks judged another tree than the task's")
+    if gone := [result for result in event.results if result.required and result.missing]:
+        # No rung and no council can install a tool; the work is kept, and judged once the tool is there.
+        words = "; ".join(f"check {result.name}: {result.reason}" for result in gone)
+        return mend(task, words, "install it, then: devteam run (or answer retry)", Step.CHECKS)
     passed = of_checks(task.checks, task.findings, asked=state.attended)[0] is Verdict.PASS
     return replace(task, step=Step.REVIEW if passed and state.policy.review else Step.DECIDE)
 

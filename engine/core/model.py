@@ -301,6 +301,8 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     coverage: float | None = None
     output: str = ""
     """The tail of the check's own output, for the next attempt and for people."""
+    missing: bool = False
+    """Its tool is not there, and was not there on the base: nothing in the tree mends that."""
     source: str = ""
     """Where the verdict comes from: junit, sarif, json or exit code."""
     evidence: str = ""

@@ -231,3 +231,21 @@ def test_a_pass_is_proven(after, before, strict):
             if case.outcome in BAD:
                 assert not strict and was.get(case.id) in BAD
         assert after.exit_code == 0 or not strict or any(case.outcome in BAD for case in after.report.cases)
+
+
+@pytest.mark.parametrize(
+    ("spec", "after", "before", "missing"),
+    [
+        pytest.param(LINT, plain(None, "not_started"), plain(None, "not_started"), True, id="never started"),
+        pytest.param(PLAIN, plain(127), plain(127), True, id="not found, as on the base"),
+        pytest.param(SPEC, suite(exit=97), suite(exit=97), True, id="the runner's own part is not installed"),
+        pytest.param(PLAIN, plain(127), plain(0), False, id="it was there on the base: the change is to blame"),
+        pytest.param(PLAIN, plain(127), None, False, id="nothing known of the base"),
+        pytest.param(PLAIN, plain(2), plain(2), False, id="it runs, and fails"),
+        pytest.param(SPEC, suite("a+", exit=127), suite(exit=97), False, id="it ran tests"),
+    ],
+)
+def test_a_tool_that_is_not_there_is_nobodys_change(spec, after, before, missing):
+    result = check_result(spec, after, before)
+    assert result.verdict is not Verdict.PASS
+    assert result.missing is missing

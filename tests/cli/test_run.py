@@ -75,6 +75,25 @@ def test_exit_codes(tmp_path: Path, home: Path, config: str, scenario: str, code
     assert (told.code, told.events()[-1]["outcome"]) == (code, outcome), told.out[-600:]
 
 
+def test_a_missing_tool_is_a_humans_to_install_and_costs_no_second_attempt(tmp_path: Path, home: Path) -> None:
+    tool = home / ".local" / "bin" / "judge"
+    config = CONFIG + f'\n[[checks.run]]\nname = "judge"\ncommand = ["{tool}"]\n'
+    ground = trusted(make(tmp_path / "repo", home, config=config, plan=PLAN.split("- [ ] 1.2")[0]))
+    told = ground.run("run", "--unattended", "--json")
+    end = told.events()[-1]
+    assert (told.code, end["outcome"]) == (3, "blocked")
+    assert "check judge" in end["reason"] and "install it, then: devteam run" in end["reason"]
+    assert [event["type"] for event in told.events()].count("agent_finished") == 1
+
+    tool.parent.mkdir(parents=True)
+    tool.write_text("#!/bin/sh\nexit 0\n")
+    tool.chmod(0o755)
+    again = ground.run("run", "--unattended", "--json")
+    assert again.code == 0, again.out[-600:]
+    roles = [event["role"] for event in again.events() if event["type"] == "agent_finished"]
+    assert roles == ["reviewer"], "what the first attempt left is judged, nothing is made anew"
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_so_that_it_can_go_on(tmp_path: Path, home: Path, number: signal.Signals) -> None:
     plan = PLAN.split("- [ ] 1.2")[0]

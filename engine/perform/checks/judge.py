@@ -187,8 +187,9 @@ async def _attributed(
             looked_at |= {*known, *fates.new}
             if after.lines:
                 objections += coverage_objections(looks.changes, after.lines, before.coverage, policy.changed_coverage)
+        known_before = reference.of(spec)
         result = check_result(
-            spec, after, before, flaky=flaky, renames=moved, files=files, critical_rules=policy.critical_rules
+            spec, after, known_before, flaky=flaky, renames=moved, files=files, critical_rules=policy.critical_rules
         )
         looks.tools.say(spec.name, "done", result.verdict.value, result.reason)
         results.append(result)

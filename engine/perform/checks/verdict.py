@@ -52,7 +52,8 @@ def check_result(
     if stopped is not None:
         verdict, reason = stopped
         counts = attribute((), after.report.cases).counts() if after.report.cases else None
-        return replace(blank, verdict=verdict, reason=reason, counts=counts)
+        missing = _tool_missing(spec, after) and before is not None and _tool_missing(spec, before)
+        return replace(blank, verdict=verdict, reason=reason, counts=counts, missing=missing)
     if after.report.counts_tests:
         return _tests(spec, after, base, blank, flaky, renames)
     if after.report.source == "exit code":
@@ -80,7 +81,7 @@ def _not_measured(spec: CheckSpec, after: Measurement, base: Measurement | None)
         return Verdict.ERROR, "ended without an exit code"
     if code < 0:
         return Verdict.ERROR, f"was ended by signal {-code}{_so_far(cases)}"
-    if (spec.runner and code == MISSING) or (code in (126, 127) and not cases and not after.report.findings):
+    if _tool_missing(spec, after):
         said = after.output.rpartition("\n")[2][:300]
         return (
             Verdict.ERROR,
@@ -98,6 +99,15 @@ def _not_measured(spec: CheckSpec, after: Measurement, base: Measurement | None)
         names = ", ".join(after.report.foreign[:3])
         return Verdict.ERROR, f"the tests loaded {names} from the user's checkout, not from the change"
     return None
+
+
+def _tool_missing(spec: CheckSpec, found: Measurement) -> bool:
+    """The tool could not be started, or says that a part of it is not installed."""
+    if found.ended == "not_started":
+        return True
+    nothing = not found.report.cases and not found.report.findings
+    gone = (bool(spec.runner) and found.exit_code == MISSING) or (found.exit_code in (126, 127) and nothing)
+    return found.ended == "exited" and gone
 
 
 def _so_far(cases: tuple[Case, ...]) -> str:
