@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from engine import report, views
-from engine.core.model import FileChange, Verdict
+from engine.core.model import CheckKind, CheckResult, FileChange, TestCounts, Verdict
 from engine.core.state import Breaker, State
 from engine.link.local import open_desk
 from engine.summary import summary
@@ -194,3 +194,18 @@ def test_a_file_that_two_tasks_changed_is_one_file(state: State, first: str, the
         for name, at, change in (("1.2", 2.0, then), ("1.1", 1.0, first))
     }
     assert words in summary(msgspec.structs.replace(state, tasks=tasks))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "passed", "line"),
+    [
+        pytest.param(Verdict.PASS, 3, "✓ All tests passing: 3/3", id="all"),
+        pytest.param(Verdict.PASS, 1, "✓ No test broken: 1/3 pass, as before the sprint", id="broken before"),
+        pytest.param(Verdict.FAIL, 1, "✗ All tests passing: 1/3", id="failing"),
+    ],
+)
+def test_tests_that_do_not_pass_are_not_called_passing(state: State, verdict: Verdict, passed: int, line: str) -> None:
+    counts = TestCounts(total=3, passed=passed, failed=3 - passed)
+    check = CheckResult(name="tests", kind=CheckKind.TESTS, verdict=verdict, counts=counts)
+    task = msgspec.structs.replace(state.tasks["1.2"], checks=(check,))
+    assert line in summary(msgspec.structs.replace(state, tasks={"1.2": task}))
