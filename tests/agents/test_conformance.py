@@ -18,8 +18,10 @@ from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.contract import Adapter, AgentCall, Output
 from engine.perform.process import ProcessSpawner
+from engine.perform.reaper import find_orphans
 from tests.agents.conftest import NOW, MakeCall
 from tests.agents.fake_clis.behaviour import FAILURES, RESET
+from tests.agents.scripted_stand import Scripted
 
 FIELDS = {
     "text": "part.text",
@@ -33,7 +35,7 @@ FIELDS = {
     "status": "error.status",
     "done": "kind=end",
 }
-AGENTS = ("claude", "codex", "gemini", "acp", "command")
+AGENTS = ("claude", "codex", "gemini", "acp", "command", "scripted")
 SCHEMA = {
     "type": "object",
     "properties": {"verdict": {"type": "string"}, "n": {"type": "integer"}},
@@ -76,6 +78,8 @@ def stand(
     request: pytest.FixtureRequest, fake_programs: dict[str, str], spawner: ProcessSpawner, make_call: MakeCall
 ) -> Stand:
     name = request.param
+    if name == "scripted":
+        return Stand(name=name, adapter=Scripted(), spawner=spawner, make_call=make_call, outputs=[])
     made = adapter(name, configured(name, fake_programs), clock=lambda: NOW)
     return Stand(name=name, adapter=made, spawner=spawner, make_call=make_call, outputs=[])
 
@@ -129,8 +133,8 @@ async def test_a_session_is_resumed(stand: Stand) -> None:
 
 
 async def test_a_lost_session_is_begun_afresh(stand: Stand) -> None:
-    if stand.name == "command":
-        pytest.skip("a template has no way to say that a session is gone")
+    if stand.name in ("command", "scripted"):
+        pytest.skip("a template or a scenario has no way to say that a session is gone")
     result = await stand.run(stand.make_call(session="gone"))
     assert result.kind is ResultKind.OK
     assert result.session not in ("", "gone")
@@ -157,8 +161,8 @@ async def test_turns_are_capped(stand: Stand) -> None:
 
 
 async def test_money_is_capped(stand: Stand) -> None:
-    if stand.name == "command":
-        pytest.skip("a template names a cost, but only at the end")
+    if stand.name in ("command", "scripted"):
+        pytest.skip("a template or a scenario names a cost, but only at the end")
     model = {"codex": "gpt-5.5", "gemini": "gemini-2.5-pro"}.get(stand.name, "m1")
     cap = {"codex": 0.005, "gemini": 0.3}.get(stand.name, 0.035)
     result = await stand.run(stand.make_call("DO: loop", model=model, max_usd=cap))
@@ -204,6 +208,8 @@ async def test_a_structured_answer_is_kept(stand: Stand) -> None:
 
 
 async def test_a_broken_answer_is_corrected_once(stand: Stand) -> None:
+    if stand.name == "scripted":
+        pytest.skip("a scenario answers as it is written")
     plain = await stand.run(stand.make_call("DO: json-good", role=Role.REVIEWER, schema=SCHEMA))
     result = await stand.run(stand.make_call("DO: json-broken", role=Role.REVIEWER, schema=SCHEMA))
     assert (result.kind, result.structured) == (ResultKind.OK, {"verdict": "pass", "n": 3})
@@ -215,6 +221,8 @@ async def test_a_broken_answer_is_corrected_once(stand: Stand) -> None:
 
 
 async def test_an_answer_that_stays_broken_is_no_result(stand: Stand) -> None:
+    if stand.name == "scripted":
+        pytest.skip("a scenario answers as it is written")
     call = stand.make_call(
         "DO: json-never", role=Role.REVIEWER, schema={**SCHEMA, "properties": {"DO: json-never": {}}}
     )
@@ -224,6 +232,9 @@ async def test_an_answer_that_stays_broken_is_no_result(stand: Stand) -> None:
 
 
 async def test_cancel_ends_everything(stand: Stand, tmp_path: Path) -> None:
+    if stand.name == "scripted":
+        await _cancelled_scenario(stand)
+        return
     orphan = tmp_path / "orphan.pid"
     call = stand.make_call("DO: orphan")
     call = msgspec.structs.replace(call, env={**call.env, "ORPHAN_FILE": str(orphan)})
@@ -238,6 +249,20 @@ async def test_cancel_ends_everything(stand: Stand, tmp_path: Path) -> None:
     with pytest.raises(asyncio.CancelledError):
         await task
     assert not alive(pid)
+
+
+async def _cancelled_scenario(stand: Stand) -> None:
+    """Its process ignores SIGTERM, and is found by the tag that every process of a run has."""
+    run_id = stand.spawner._run_id
+    task = asyncio.create_task(stand.run(stand.make_call("DO: orphan")))
+    async with asyncio.timeout(20):
+        while not any(output.text == "started" for output in stand.outputs):
+            await asyncio.sleep(0.05)
+    assert find_orphans(run_id)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert not find_orphans(run_id)
 
 
 def alive(pid: int) -> bool:

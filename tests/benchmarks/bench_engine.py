@@ -250,6 +250,7 @@ def run(iterations: int = 10_000, real: int = 20) -> dict[str, Any]:
             (folder / part).mkdir()
         return {
             "growth": asyncio.run(growth(folder / "growth", iterations)),
+            "warm_up": asyncio.run(real_iteration(folder / "warm", 2))["outcome"],
             "real": asyncio.run(real_iteration(folder / "real", real)),
             "first_call": first_call(folder / "first"),
             "command_line": command_line(folder / "cli"),

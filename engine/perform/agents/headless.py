@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Protocol
@@ -125,8 +126,26 @@ async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) 
     where = launch.place(call, spawner.mode, program.name, program.config)
     spec = program.spec(call, where)
     stream = program.stream(call, where)
-    log = RawLog(call.log, call, spec.env)
-    errors = RawLog(call.log.with_name(call.log.name + ".stderr"), call, spec.env)
+    finished = await listen(stream, call, spec, spawner, emit)
+    return stream.finish(finished), stream.lost_session
+
+
+class Hearer(Protocol):
+    """What hears a program's lines; `stop` once it is to be ended before its time."""
+
+    @property
+    def stop(self) -> object: ...
+
+    def feed(self, line: bytes) -> list[Output]: ...
+
+    def feed_error(self, line: bytes) -> list[Output]: ...
+
+
+async def listen(stream: Hearer, call: AgentCall, spec: ProcessSpec, spawner: Spawner, emit: Emit) -> Finished:
+    """Run the program to its end, or until the stream says stop. Prompt and raw streams are kept."""
+    kept = call.log if call.log != Path() else Path(os.devnull)
+    log = RawLog(kept, call, spec.env)
+    errors = RawLog(kept.with_name(kept.name + ".stderr") if kept == call.log else kept, call, spec.env)
     keep_prompt(call)
 
     def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], line: bytes) -> None:
@@ -140,16 +159,15 @@ async def _run(program: Program, call: AgentCall, spawner: Spawner, emit: Emit) 
         spawner.run(spec, lambda line: hear(log, stream.feed, line), lambda line: hear(errors, stream.feed_error, line))
     )
     try:
-        finished = await running
+        return await running
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if stream.stop is None or (task is not None and task.cancelling()):
             raise
-        finished = Finished(reason="stopped")
+        return Finished(reason="stopped")
     finally:
         log.close()
         errors.close()
-    return stream.finish(finished), stream.lost_session
 
 
 def prompt_path(log: Path) -> Path:

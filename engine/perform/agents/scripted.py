@@ -19,6 +19,7 @@ from engine.core.activity import OutputKind
 from engine.core.clean import decode
 from engine.core.model import AgentResult, ResultKind, Role, Struct, Tokens
 from engine.perform.agents import headless
+from engine.perform.agents.wire import shown
 from engine.perform.contract import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
 
 _PLAYER = Path(__file__).with_name("player.py")
@@ -150,8 +151,7 @@ class ScriptedAgent:
         if step is None:
             words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
             return AgentResult(kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario")
-        headless.keep_prompt(call)
-        stream = _Stream(emit)
+        stream = _Stream(call.max_turns)
         spec = ProcessSpec(
             argv=(sys.executable, "-I", "-c", _PLAYER.read_text(encoding="utf-8")),
             cwd=call.checkout,
@@ -168,7 +168,7 @@ class ScriptedAgent:
                 hide=call.hide,
             ),
         )
-        return stream.result(await spawner.run(spec, stream.line), call)
+        return stream.result(await headless.listen(stream, call, spec, spawner, emit), call)
 
     def _played(self, call: AgentCall, step: Step) -> dict[str, Any]:
         fault = step.fault
@@ -211,34 +211,52 @@ class ScriptedAgent:
         }
 
 
+def _raw(line: bytes) -> Output:
+    return Output(kind=OutputKind.RAW, text=decode(line[:2000]))
+
+
 class _Stream:
     """Parses the player's JSON lines. Success is exit 0 and a result line without error."""
 
-    def __init__(self, emit: Callable[[Output], None]) -> None:
-        self._emit = emit
+    def __init__(self, max_turns: int | None) -> None:
+        self._turns_left = max_turns
         self._result: dict[str, Any] | None = None
+        self.stop: ResultKind | None = None
 
-    def line(self, line: bytes) -> None:
+    def feed(self, line: bytes) -> list[Output]:
         try:
             event = msgspec.json.decode(line)
         except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
-            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
-            return
+            return [_raw(line)]
         if not isinstance(event, dict):
-            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
-            return
+            return [_raw(line)]
         kind = event.get("type")
         if kind == "result":
             self._result = event
         elif kind in _KINDS:
-            text, tool, path = (str(event.get(key, "")) for key in ("text", "tool", "path"))
-            self._emit(Output(kind=_KINDS[kind], text=text, tool=tool, path=path))
+            text, tool, path = (shown(str(event.get(key, ""))) for key in ("text", "tool", "path"))
+            self._count(_KINDS[kind])
+            return [Output(kind=_KINDS[kind], text=text, tool=tool, path=path)]
         elif kind != "start":
-            self._emit(Output(kind=OutputKind.RAW, text=decode(line[:2000])))
+            return [_raw(line)]
+        return []
+
+    def feed_error(self, line: bytes) -> list[Output]:
+        return []
+
+    def _count(self, kind: OutputKind) -> None:
+        """The cap on turns, as it is counted for programs that have none of their own."""
+        if self._turns_left is None or kind not in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE):
+            return
+        self._turns_left -= 1
+        if self._turns_left < 0:
+            self.stop = ResultKind.TURNS
 
     def result(self, finished: Finished, call: AgentCall) -> AgentResult:
         ended = {"timeout": ResultKind.TIMEOUT, "idle": ResultKind.TIMEOUT, "cancelled": ResultKind.CANCELLED}
         stderr = decode(finished.stderr[-2000:]).strip()
+        if self.stop is not None:
+            return self._failed(self.stop, "the turns of this call are used up", finished, call)
         if finished.reason in ended:
             return self._failed(ended[finished.reason], f"ended by devteam: {finished.reason}", finished, call)
         if finished.reason != "exited":
