@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
+
 from engine.core.activity import AnyActivity
 from engine.core.effects import CallAgent
 from engine.core.events import EffectStarted, Envelope, decode_envelope
@@ -20,7 +23,15 @@ async def record(link: Link) -> list[Envelope | AnyActivity]:
         facts += [decode_envelope(line) for line in answer.events]
     started = (fact.event.effect for fact in facts if isinstance(fact.event, EffectStarted))
     tasks = dict.fromkeys(effect.task for effect in started if isinstance(effect, CallAgent))
-    items: list[Envelope | AnyActivity] = list(facts)
+    said: list[AnyActivity] = []
     for task in tasks:
-        items += (await link.fetch(GetOutput(task=task))).output
-    return sorted(items, key=lambda item: item.at)
+        said += (await link.fetch(GetOutput(task=task))).output
+    return in_order(facts, said)
+
+
+def in_order(facts: Sequence[Envelope], said: Sequence[AnyActivity]) -> list[Envelope | AnyActivity]:
+    """By time; but facts stay in the journal's own order, whatever the clock did meanwhile."""
+    times = accumulate((fact.at for fact in facts), max)
+    items: list[tuple[float, Envelope | AnyActivity]] = [*zip(times, facts, strict=True)]
+    items += [(one.at, one) for one in said]
+    return [item for _, item in sorted(items, key=lambda timed: timed[0])]

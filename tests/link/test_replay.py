@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.activity import AgentOutput
+from engine.core.activity import AgentOutput, OutputKind
 from engine.core.commands import Pause
-from engine.core.events import EffectStarted, Envelope, decode_envelope
+from engine.core.events import EffectStarted, Envelope, Noted, decode_envelope
 from engine.core.fold import fold
+from engine.core.model import Role
 from engine.link import contract as ct
-from engine.link.recording import record
+from engine.link.recording import in_order, record
 from engine.link.replay import ReplayError, ReplayLink
 from tests.tui.recordings import FIXTURE, lines, sprint, upto, whole
 
@@ -148,3 +149,10 @@ def test_a_missing_file_says_so(tmp_path: Path) -> None:
 
 def test_no_lines_are_an_empty_recording() -> None:
     assert ReplayLink.from_lines([]).length == 0
+
+
+def test_a_recording_keeps_the_facts_in_order_when_the_clock_was_set_back() -> None:
+    times = [10.0, 11.0, 5.0, 12.0]
+    facts = [Envelope(seq=n, stream="s", at=at, event=Noted(text=str(n))) for n, at in enumerate(times, 1)]
+    said = AgentOutput(effect="e", task="1.1", lane=0, at=10.5, kind=OutputKind.TEXT, role=Role.REVIEWER)
+    assert in_order(facts, [said]) == [facts[0], said, *facts[1:]]
