@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import App
 from textual.binding import BindingType
+from textual.events import Event, InputEvent
 
 from engine.core.state import GateState
 from engine.link.contract import Link
@@ -67,6 +68,8 @@ class DevteamApp(App[Leave]):
         self._stale = True
         self._live_feed: Feed | None = None
         self._interrupted = 0.0
+        self.touched = False
+        """Somebody pressed a key or moved the mouse."""
 
     # ── starting ──
 
@@ -121,6 +124,10 @@ class DevteamApp(App[Leave]):
             self.log(error)
         if self._driver is not None and not self._driver.is_headless:
             self._driver.write(GIVE_TITLE_BACK)
+
+    async def on_event(self, event: Event) -> None:
+        self.touched = self.touched or isinstance(event, InputEvent)
+        await super().on_event(event)
 
     # ── frames ──
 

@@ -284,3 +284,21 @@ def test_no_colour_is_named_outside_the_themes() -> None:
     files = [path for suffix in ("py", "tcss") for path in (root / "tui").rglob(f"*.{suffix}")]
     for path in files:
         assert not re.search(r"#[0-9a-fA-F]{6}\b", path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("how", ["key", "mouse"])
+async def test_somebody_who_only_looks_is_noticed(how: str) -> None:
+    """The demo closes by itself only when nobody is there."""
+    async with running("parallel") as (app, pilot, _link):
+        assert not app.touched
+        await (pilot.press("down") if how == "key" else pilot.click())
+        assert app.touched
+
+
+@pytest.mark.parametrize(("inline", "words"), [(False, "the engine goes on"), (True, "the run stops")])
+async def test_ctrl_c_says_what_leaving_does(inline: bool, words: str) -> None:
+    async with running("parallel", inline=inline) as (app, pilot, _link):
+        said: list[str] = []
+        app.tell = lambda text, severity="information": said.append(text)  # type: ignore[method-assign]
+        await press(pilot, "ctrl+c")
+        assert len(said) == 1 and words in said[0]

@@ -183,7 +183,7 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
         async def close_unwatched() -> None:
             await asyncio.wait([engine])
             await asyncio.sleep(patience)
-            if not human.is_set():
+            if not human.is_set() and not app.touched:
                 app.exit(Leave())
 
         unwatched = asyncio.create_task(close_unwatched())
