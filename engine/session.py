@@ -17,11 +17,10 @@ from engine.clock import Clock
 from engine.config import Config, ConfigRefused, config_hash, to_policy
 from engine.core import events as ev
 from engine.core.commands import AnyCommand
-from engine.core.index_ladder import RungStats, added
-from engine.core.ladder import measured
-from engine.core.model import Plan, Struct, TaskSpec
+from engine.core.model import Plan, Struct
 from engine.core.policy import Policy
-from engine.core.state import State, Status
+from engine.core.state import State
+from engine.elsewhere import elsewhere
 from engine.inbox import BadCommand, Inbox
 from engine.journal import EngineLock, Journal, JournalError
 from engine.notify import Notifier
@@ -55,7 +54,7 @@ from engine.settings import (
     setup_steps,
     what_runs,
 )
-from engine.viewing import Views
+from engine.viewing import Views, as_marked
 
 SETTLED = 1.0
 """Seconds into a run before its files are watched; what was edited until then is read at once."""
@@ -268,7 +267,7 @@ class Session:
             boundary=self._boundary,
         )
         self._first_words(journal, state, plan)
-        spent, recent, known = _elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        spent, recent, known = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
         self._run_options = RunOptions(
             run=run_id,
             pid=os.getpid(),
@@ -375,32 +374,3 @@ class Session:
             said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
             self.runner.tell(ev.PolicyChanged(policy=self._policy(config), summary=said))
         self.runner.tell()
-
-
-def as_marked(plan: Plan, state: State) -> Plan:
-    """The plan with the marks the engine itself makes in plan.md: they are no edit of the user's."""
-
-    def marked(task: TaskSpec) -> TaskSpec:
-        status = state.tasks[task.id].status if task.id in state.tasks else Status.PENDING
-        return replace(task, done=status is Status.COMPLETE, skipped=status is Status.SKIPPED)
-
-    phases = (replace(phase, tasks=tuple(marked(task) for task in phase.tasks)) for phase in plan.phases)
-    return replace(plan, phases=tuple(phases))
-
-
-def _elsewhere(
-    journal: Journal, stream: str, now: float, utc_offset: float
-) -> tuple[float, tuple[float, ...], dict[str, RungStats]]:
-    """Of the repository's other sprints: spent today, agent calls within the hour, and what they measured of a rung."""
-    day = int((now + utc_offset) // 86400)
-    spent, calls = 0.0, []
-    stats: dict[str, RungStats] = {}
-    for other in journal.streams():
-        if other == stream:
-            continue
-        state = load_state(journal, other)
-        spent += state.usage_by_day.get(str(day), 0.0)
-        calls += [call for call in state.recent_calls if now - 3600 < call <= now]
-        for name, one in measured(state).items():
-            stats[name] = added(stats[name], one) if name in stats else one
-    return spent, tuple(sorted(calls)), stats

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from engine import views
 from engine.core import events as ev
+from engine.core.model import Plan, TaskSpec
 from engine.core.state import State, Status
 from engine.plans.contract import PlanRefused
 from engine.plans.registry import mark_plan, mark_tasks
@@ -107,3 +110,14 @@ class Views:
             views.write_atomically(path, views.learning(task))
         except OSError as error:
             self.problem = str(error)
+
+
+def as_marked(plan: Plan, state: State) -> Plan:
+    """The plan with the marks the engine itself makes in plan.md: they are no edit of the user's."""
+
+    def marked(task: TaskSpec) -> TaskSpec:
+        status = state.tasks[task.id].status if task.id in state.tasks else Status.PENDING
+        return replace(task, done=status is Status.COMPLETE, skipped=status is Status.SKIPPED)
+
+    phases = (replace(phase, tasks=tuple(marked(task) for task in phase.tasks)) for phase in plan.phases)
+    return replace(plan, phases=tuple(phases))
