@@ -19,7 +19,7 @@ from engine.core.model import Struct
 from engine.perform import landlock_exec
 from engine.perform.contract import Confinement, ProcessSpec
 from engine.perform.placement import Place
-from engine.perform.view import Ground, hidden, inner, inner_home, programs, real, under
+from engine.perform.view import PASSING, Ground, hidden, inner, inner_home, programs, real, under
 
 KERNEL = ("/proc/sys", "/proc/fs", "/proc/acpi", "/proc/scsi", "/proc/mtrr")
 OPEN_FILES = 65_536
@@ -88,7 +88,7 @@ def bwrap_argv(
         argv += [word for path in KERNEL for word in ("--ro-bind-try", path, path)]
 
     shown = _shown(spec, confine, ground, home)
-    covered = [*hidden(confine, ground), *map(Path, ("/run", "/tmp", "/var/tmp"))]  # noqa: S108
+    covered = [*hidden(confine, ground), *PASSING]
     steps: dict[tuple[int, int, Path], list[str]] = {}
     for path in covered:
         if _needs_hiding(path, covered, shown):

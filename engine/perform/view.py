@@ -13,6 +13,8 @@ from engine.perform.installs import install_roots, interpreter_roots
 
 _SECRETS = ("/etc/shadow", "/etc/shadow-", "/etc/gshadow", "/etc/gshadow-", "/etc/ssl/private", "/etc/krb5.keytab")
 _ROOT = Path("/")
+PASSING = tuple(Path(name) for name in ("/run", "/tmp", "/var/tmp"))  # noqa: S108
+"""Places of sockets and temporary files: inside they are empty, but for programs that lie there."""
 _SYSTEM = frozenset(Path(name) for name in ("/", "/usr", "/opt", "/var", "/etc", "/tmp", "/var/tmp"))  # noqa: S108
 
 
@@ -48,9 +50,8 @@ def programs(spec: ProcessSpec, confine: Confinement, ground: Ground) -> tuple[M
     path = spec.env.get("PATH", os.defpath)
     kept = (real(confine.checkout), real(confine.clone), *map(real, confine.hide), *_some(confine.home))
     folders = (*dict.fromkeys(path.split(os.pathsep)), *(f"{mount.source}/bin" for mount in confine.mounts))
-    return _programs(
-        spec.argv[0], path, ground.home, tuple(hidden(confine, ground)), kept, confine.mounts, _stamps(folders)
-    )
+    covered = (*hidden(confine, ground), *PASSING)
+    return _programs(spec.argv[0], path, ground.home, covered, kept, confine.mounts, _stamps(folders))
 
 
 def _some(path: Path | None) -> tuple[Path, ...]:

@@ -305,3 +305,21 @@ async def test_a_user_without_a_home(grounds: Grounds, private: bool) -> None:
 def test_no_other_mode(grounds: Grounds) -> None:
     with pytest.raises(ValueError, match="no such sandbox mode"):
         grounds.spawner("docker")
+
+
+@pytest.mark.parametrize("named", ["by its path", "on PATH"])
+async def test_a_tool_among_temporary_files_works_and_its_neighbours_stay_hidden(grounds: Grounds, named: str) -> None:
+    """Somebody who tries devteam in /tmp has their virtual environment there."""
+    tool = grounds.base.parent / "tools" / ".venv" / "bin" / "judge"
+    tool.parent.mkdir(parents=True)
+    (tool.parents[1] / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    neighbour = grounds.base.parent / "tools" / "notes.txt"
+    neighbour.write_text("private")
+    tool.write_text(f"#!/bin/sh\necho judged; cat {neighbour} && echo seen\n")
+    tool.chmod(0o755)
+    env = grounds.env()
+    env["PATH"] = f"{tool.parent}:{env['PATH']}"
+    finished = await grounds.spawner("bwrap").run(
+        grounds.spec(str(tool) if named == "by its path" else "judge", env=env)
+    )
+    assert (finished.stdout, finished.error) == (b"judged\n", "")
