@@ -30,7 +30,7 @@ from engine.perform.checks.spec import CheckSpec, Setting
 from engine.perform.checks.trust import is_trusted, trust
 from engine.perform.environment import NETWORK, scrubbed
 from engine.perform.judging import Judging
-from engine.perform.probe import probe
+from engine.perform.probe import probe, run_id_of
 from engine.perform.process import ProcessSpawner
 from engine.perform.reaper import end_orphans
 from engine.perform.redact import Redactor
@@ -184,6 +184,8 @@ class Session:
             await asyncio.to_thread(end_orphans, state.run)
         scratch = places.root / "scratch"
         scratch.mkdir(mode=0o700, exist_ok=True)
+        # A probe that was killed in its first moment is not yet bound to its engine's life.
+        await asyncio.to_thread(end_orphans, run_id_of(scratch))
         wanted = "none" if options.no_sandbox else config.sandbox.mode
         mode, workspace = await asyncio.gather(
             probe(wanted, scratch=scratch, home=project.home),

@@ -64,6 +64,11 @@ async def probe(preferred: str = "auto", *, scratch: Path, home: Path) -> Sandbo
     return SandboxMode(name="none", detail=f"{NO_SANDBOX} ({said}); {INSTALL_HINT}", lost=LOST_NONE)
 
 
+def run_id_of(scratch: Path) -> str:
+    """The probe comes before there is a run: its processes carry this, so that the next engine here can end them."""
+    return f"probe {real(scratch)}"
+
+
 def _candidates(name: str) -> tuple[SandboxMode, ...]:
     if name == "bwrap":
         detail = "bubblewrap: own processes, files and, for checks, network"
@@ -101,7 +106,7 @@ async def _tried(mode: SandboxMode, scratch: Path, home: Path) -> str:
             timeout=10,
             confine=Confinement(checkout=checkout, clone=clone, hide=(secret,)),
         )
-        spawner = ProcessSpawner(mode, "probe", time.monotonic, home=home, scratch=base)
+        spawner = ProcessSpawner(mode, run_id_of(scratch), time.monotonic, home=home, scratch=base)
         finished = await spawner.run(spec)
         if (outside / "written").exists() or finished.exit_code == 12:
             return "it lets a program write outside its clone"

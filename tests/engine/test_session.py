@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +18,8 @@ from engine.core import events as ev
 from engine.core.commands import Answer, Stop
 from engine.core.state import State, Status
 from engine.journal import Journal
+from engine.perform.probe import run_id_of
+from engine.perform.reaper import RUN_ID
 from engine.plans.sprints import SprintFolder, new_sprint
 from engine.project import Project
 from engine.session import Options, Session
@@ -143,3 +148,16 @@ async def test_a_sprint_knows_what_the_others_spent_called_and_measured(tmp_path
     assert len(told.recent_calls) == first.calls
     assert (told.measured["haiku"].fresh, told.measured["haiku"].retry) == ((1, 1), (1, 0))
     assert not bench.of(ev.RunStarted)[0].measured  # type: ignore[attr-defined]
+
+
+async def test_what_a_killed_probe_left_is_ended_at_the_next_start(tmp_path: Path) -> None:
+    bench = Bench(tmp_path)
+    scratch = bench.project.state.root / "scratch"
+    scratch.mkdir(parents=True)
+    left = subprocess.Popen(["sleep", "600"], env={**os.environ, RUN_ID: run_id_of(scratch)})
+    try:
+        await bench.run(lambda session, event: session.send(Stop()) if isinstance(event, ev.RunStarted) else None)
+        assert left.wait(timeout=5) == -signal.SIGKILL
+    finally:
+        left.kill()
+        left.wait()

@@ -15,6 +15,7 @@ from engine import demo
 from engine.core import events as ev
 from engine.core.state import State
 from engine.journal import Journal
+from engine.perform.probe import run_id_of
 from engine.perform.reaper import find_orphans
 from engine.plans.sprints import list_sprints
 from engine.project import load_state
@@ -101,7 +102,9 @@ def check_nothing_lost(life: Life, before: dict[str, object]) -> None:
     commits = [one.event.commit for one in log if isinstance(one.event, ev.Committed)]
     assert len(commits) == len(subjects)
     runs = [one.event.run for one in log if isinstance(one.event, ev.RunStarted)]
-    assert not [pid for run in runs for pid in find_orphans(run)]
+    probes = [run_id_of(path) for path in life.state.rglob("scratch")]
+    assert probes
+    assert not [pid for run in (*runs, *probes) for pid in find_orphans(run)]
     assert small.user_side(life.folder) == before
 
 
