@@ -4,7 +4,10 @@ PY := $(VENV)/bin/python
 STAMP := $(VENV)/.installed
 PYTHON ?= python3
 
-.PHONY: demo test lint check torture test-real bench screenshots clean
+CALLED := unused (function|method|class|import)
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint simulate test-foreign pictures torture test-real test-no-bwrap test-ordinary proof-suite bench screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
@@ -14,29 +17,53 @@ $(STAMP): pyproject.toml constraints.txt
 	fi
 	@touch $@
 
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
 demo: $(STAMP) ## a sample sprint with a scripted agent: no key, no network
 	@$(VENV)/bin/devteam demo
 
-test: $(STAMP) lint ## lint, types, import contracts, tests
-	@$(PY) -m pytest -m "not torture and not real" -n auto --dist loadgroup
+test: $(STAMP) lint ## lint, types, import contracts, tests; then what depends on bubblewrap with it hidden
+	@$(PY) -m pytest -m "not torture and not real and not foreign" -n auto --dist loadgroup
+	@$(PY) -m tests.without_bwrap --lean
 
-lint: $(STAMP)
+test-no-bwrap: $(STAMP) ## processes, sandbox, secrets and whole runs with bubblewrap hidden; CI runs both
+	@$(PY) -m tests.without_bwrap
+
+test-ordinary: $(STAMP) ## processes, sandbox and workspace as a user without rights; with bubblewrap and without
+	@$(PY) -m tests.as_ordinary_user
+	@$(PY) -m tests.as_ordinary_user --no-bwrap tests/process
+
+lint: $(STAMP) ## style, types, import contracts, code that nobody calls
 	@$(VENV)/bin/ruff check .
 	@$(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/mypy
 	@$(VENV)/bin/lint-imports
+	@if $(VENV)/bin/vulture | grep -E "$(CALLED)"; then echo "nobody calls these: remove them, or say in tests/called_elsewhere.py who does"; exit 1; fi
 
 torture: $(STAMP) ## slow kill and fault runs
 	@$(PY) -m pytest -m torture --timeout 3600 tests
 
+pictures: $(STAMP) ## every picture of every screen, also those that make test leaves out
+	@$(PY) -m pytest -n auto tests/tui/test_snapshots.py
+
 test-real: $(STAMP) ## the real agent CLIs from npm against a model server on loopback
 	@$(PY) -m pytest -m real --timeout 900 -rs tests/real
+
+proof-suite: $(STAMP) ## wrong and honest changes by the real command line: who is accepted, asked, refused (an hour)
+	@$(PY) -m tests.redteam
+
+test-foreign: $(STAMP) ## real projects from the package registries, from init to land; prints a table
+	@$(PY) -m pytest -m foreign --timeout 3600 -rs tests/foreign
+
+simulate: $(STAMP) ## the whole engine under seeds: make simulate SEEDS=10000
+	@$(PY) -m tests.simulate 0 $(or $(SEEDS),1000)
 
 bench: $(STAMP) ## the numbers of the design, as ratios and CPU counts
 	@$(PY) -m tests.benchmarks
 
-screenshots: $(STAMP)
+screenshots: $(STAMP) ## the pictures of the README
 	@$(PY) -m screenshots.make
 
-clean:
+clean: ## everything that make made
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

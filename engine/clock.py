@@ -31,17 +31,27 @@ class Clock(Protocol):
         ...
 
 
+def _steady() -> float:
+    # The kernel's monotonic clock stands still in suspend; a limit must not be stretched by closing the lid.
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
+_ANCHOR = time.time() - _steady()
+"""The wall time is read once a process and then kept by the steady clock: a jump of the wall clock, by hand or by a
+time server, neither stretches a wait nor eats a budget. The next process reads it anew; a run that starts earlier than
+the last event was recorded pulls the times it knows back (fold.RunStarted)."""
+
+
 class SystemClock:
     """The machine's time."""
 
     def now(self) -> float:
-        return time.time()
+        return _ANCHOR + _steady()
 
     def monotonic(self) -> float:
-        # The kernel's monotonic clock stands still in suspend; a limit must not be stretched by closing the lid.
-        if hasattr(time, "CLOCK_BOOTTIME"):
-            return time.clock_gettime(time.CLOCK_BOOTTIME)
-        return time.monotonic()
+        return _steady()
 
     async def sleep(self, seconds: float) -> None:
         end = self.monotonic() + seconds

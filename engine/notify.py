@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from engine.core import events as ev
 from engine.core.clean import clean_line
 from engine.core.state import State
-from engine.perform.contract import ProcessSpec, Spawner
-from engine.perform.environment import scrubbed
+from engine.perform.process.environment import scrubbed
+from engine.perform.process.spawning import ProcessSpec, Spawner
 from engine.project import Project
 
 SECONDS = 20.0

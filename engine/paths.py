@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Mapping
 from pathlib import Path
 
+from engine import state_folder
 from engine.core.model import Struct
 
 FOLDER = ".devteam"
@@ -64,6 +65,8 @@ class StatePaths(Struct, frozen=True):
     root: Path
     runtime: Path | None = None
     """A short private folder for the socket, where `root` is too deep for one."""
+    checkout: Path | None = None
+    """Whose it is."""
 
     @property
     def lanes(self) -> Path:
@@ -94,11 +97,6 @@ class StatePaths(Struct, frozen=True):
         return self.root / "aside"
 
     @property
-    def inbox(self) -> Path:
-        """Commands from other processes."""
-        return self.root / "inbox"
-
-    @property
     def lock(self) -> Path:
         return self.root / "lock"
 
@@ -114,7 +112,7 @@ class StatePaths(Struct, frozen=True):
         return self.lanes / str(number)
 
     def folders(self) -> tuple[Path, ...]:
-        return (self.lanes, self.room, self.evidence, self.logs, self.checkpoints, self.aside, self.inbox)
+        return (self.lanes, self.room, self.evidence, self.logs, self.checkpoints, self.aside)
 
 
 def state_home(env: Mapping[str, str], home: Path) -> Path:
@@ -127,21 +125,25 @@ def state_paths(repo: Path, env: Mapping[str, str], home: Path) -> StatePaths:
     """The places of a repository; nothing is made on disk."""
     runtime = Path(env.get("XDG_RUNTIME_DIR", ""))
     return StatePaths(
-        root=state_home(env, home) / "devteam" / repo_id(repo), runtime=runtime if runtime.is_absolute() else None
+        root=state_folder.find(state_home(env, home) / "devteam", repo, repo_id(repo)),
+        runtime=runtime if runtime.is_absolute() else None,
+        checkout=repo,
     )
 
 
 def make_state(paths: StatePaths) -> StatePaths:
-    """Make the folders, each for its owner only, also where an older umask left one open."""
+    """Make the folders, each for its owner only, also where an older umask left one open; they are the repository's."""
     for folder in (paths.root.parent, paths.root, *paths.folders()):
         folder.mkdir(mode=PRIVATE, parents=True, exist_ok=True)
         if folder.stat().st_mode & 0o777 != PRIVATE:
             folder.chmod(PRIVATE)
+    if paths.checkout is not None:
+        state_folder.claim(paths.root, paths.checkout)
     return paths
 
 
 def repo_id(repo: Path) -> str:
-    """A name people can read and no two repositories share: the folder's name and a hash of its real path."""
+    """A name people can read and no two places share: the folder's name and a hash of its real path."""
     real = os.path.realpath(repo)
     digest = hashlib.sha256(os.fsencode(real)).hexdigest()[:12]
     name = kebab(os.fsencode(Path(real).name).decode("utf-8", "replace"))[:40].strip("-")

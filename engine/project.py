@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from engine.core.events import Envelope, SprintCreated
+from engine.core.events import Envelope, PlanRequested, SprintCreated
 from engine.core.fold import fold
 from engine.core.model import Plan, Struct
 from engine.core.state import State
@@ -72,6 +73,9 @@ def stored_state(project: Project, sprint: SprintFolder) -> State:
         state = State()
     if state.sprint:
         return state
+    if sprint.request():
+        asked = PlanRequested(sprint=sprint.id, request=sprint.request(), branch=sprint.branch, topic=sprint.slug)
+        return fold([Envelope(seq=0, stream=sprint.id, at=0.0, event=asked)])
     plan = read_plan(sprint.plan_path)
     created = SprintCreated(sprint=sprint.id, plan=plan, branch=sprint.branch, topic=topic_of(plan, sprint))
     return fold([Envelope(seq=0, stream=sprint.id, at=0.0, event=created)])
@@ -89,6 +93,7 @@ def load_state(journal: Journal, stream: str) -> State:
     return fold(journal.read(stream))
 
 
+@functools.cache
 def fingerprint() -> str:
     """Names the code that folds: a snapshot made by any other is not believed."""
     folder = Path(__file__).parent / "core"

@@ -7,9 +7,11 @@ from collections.abc import Iterable, Iterator
 from engine.core import events as ev
 from engine.core.clean import clean, clean_line
 from engine.core.fold import apply
-from engine.core.model import CheckKind, CheckResult, Decision, Verdict
-from engine.core.state import State, Status, TaskState
+from engine.core.model import CheckKind, CheckResult, Decision, FaultDomain, Verdict
+from engine.core.state import Record, State, Status, TaskState
+from engine.core.status_words import of_outcome
 from engine.core.verdict import counts
+from engine.core.vocabulary import Outcome
 from engine.core.wording import plural
 
 RULE = "═" * 63
@@ -52,10 +54,17 @@ def iteration(state: State, task: TaskState) -> str:
         "[Decision]",
         f"  {task.decision.value if task.decision else 'UNDECIDED'}",
         f"  Reason: {clean_line(task.reason)}",
+        *_fault(record),
         "",
         RULE,
     ]
     return "\n".join(lines)
+
+
+def _fault(record: Record | None) -> list[str]:
+    """Whose fault it was, where it was not the code's."""
+    fault = record.fault if record is not None else None
+    return [f"  Fault: {fault.value}"] if fault not in (None, FaultDomain.CODE) else []
 
 
 def completion(state: State, task: TaskState) -> str:
@@ -90,7 +99,8 @@ def completion(state: State, task: TaskState) -> str:
         "",
         "[Requirements]",
         f"  All criteria met: {_all_met(task)}",
-        *(["  Review overridden by the human"] if task.overridden else []),
+        *([f"  Overridden: {clean_line(task.override) or 'by the human'}"] if task.overridden else []),
+        *([f"  Proof: {task.proof.value} {clean_line(task.proof_reason)}".rstrip()] if task.proof else []),
         "",
         "[Model Usage]",
         *usage,
@@ -108,6 +118,7 @@ def completion(state: State, task: TaskState) -> str:
         f"  ${task.spent_usd:.2f}",
         *(["", "[Reason]", f"  {clean_line(task.reason)}"] if task.status is not Status.COMPLETE else []),
         *([f"  What you can do: {clean_line(task.action)}"] if task.action else []),
+        *([f"  Kept: {task.kept.ref}"] if task.kept is not None and task.kept.ref and not task.commit else []),
         "",
         RULE,
     ]
@@ -116,12 +127,11 @@ def completion(state: State, task: TaskState) -> str:
 
 def banner(state: State, sprints: tuple[int, int] = (0, 0)) -> str:
     """The progress banner of autonomous mode. `sprints`: how many of the repository's are complete."""
-    done, total = sprints if sprints[1] else (int(state.outcome == "done"), 1)
+    done, total = sprints if sprints[1] else (int(state.outcome is Outcome.DONE), 1)
     current = next((task for task in state.tasks.values() if task.status is Status.RUNNING), None)
     failures = max((breaker.failures for breaker in state.breakers.values()), default=0)
-    word = (
-        "CONTINUING" if state.running else ("COMPLETE" if state.outcome == "done" else state.outcome.upper() or "IDLE")
-    )
+    ended = "IDLE" if state.outcome is None else of_outcome(state.outcome).word
+    word = "CONTINUING" if state.running else "COMPLETE" if state.outcome is Outcome.DONE else ended
     if any(breaker.opened_at for breaker in state.breakers.values()):
         word = "CIRCUIT_BREAKER"
     lines = [
@@ -225,4 +235,6 @@ def criteria_of(task: TaskState) -> tuple[int, int]:
 
 def _errors(task: TaskState, kind: CheckKind) -> str:
     results = [result for result in task.checks if result.kind is kind]
-    return str(sum(result.errors for result in results)) if results else "not checked"
+    if not results or all(result.verdict is Verdict.NOT_RUN for result in results):
+        return "not checked"
+    return str(sum(result.errors for result in results))

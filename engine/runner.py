@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from functools import partial
+from typing import Protocol, TypeVar
 
 from engine.bus import Bus
 from engine.clock import Clock
 from engine.core import events as ev
 from engine.core.activity import Countdown
-from engine.core.commands import AnyCommand
-from engine.core.decide import decide
+from engine.core.commands import Ack, AnyCommand
+from engine.core.decide import Decisions, decide
 from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
+from engine.core.forecast import PastTask
 from engine.core.index_ladder import RungStats
-from engine.core.model import Struct
+from engine.core.model import MachineFault, Struct
 from engine.core.orders import obey
+from engine.core.planning_state import Until
 from engine.core.policy import Policy
 from engine.core.state import State
 from engine.journal import Journal
-from engine.perform.contract import PerformError
+from engine.journal.journal_errors import JournalBroken, JournalError, JournalFull, JournalReadOnly
+from engine.perform.process.spawning import PerformError
 
 SNAPSHOT_EVERY = 2000
+LONGEST_HOLD = 30.0
+"""Seconds between two tries to write to a journal whose disk is full or fails."""
+
+Recorded = TypeVar("Recorded")
 
 
 class Performer(Protocol):
@@ -48,13 +57,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     measured: dict[str, RungStats] = {}
     config_hash: str = ""
     checks: tuple[str, ...] = ()
-
-
-class Ack(Struct, frozen=True, kw_only=True):
-    """What became of a command."""
-
-    ok: bool
-    detail: str
+    until: Until = Until.SPRINT
+    history: tuple[PastTask, ...] = ()
 
 
 Boundary = Callable[[str, AnyEffect], None]
@@ -76,7 +80,13 @@ class Runner:
         fingerprint: str = "",
         observers: Sequence[Observer] = (),
         boundary: Boundary = lambda _where, _effect: None,
+        outside: Callable[[], Sequence[ev.AnyEvent]] = tuple,
+        on_bug: Callable[[AnyEffect, Exception], None] = lambda _effect, _error: None,
     ) -> None:
+        """`outside` says what the user changed in the plan or the configuration since it was last asked.
+
+        `on_bug` is told what the boundary around a performer caught."""
+        self._on_bug = on_bug
         self._journal = journal
         self._stream = stream
         self.state = state
@@ -86,23 +96,28 @@ class Runner:
         self._fingerprint = fingerprint
         self._observers = list(observers)
         self._boundary = boundary
+        self._outside = outside
         self._tasks: dict[str, asyncio.Task[list[ev.AnyEvent]]] = {}
         self._woken = asyncio.Event()
         self._inbox: list[tuple[AnyCommand, asyncio.Future[Ack]]] = []
         self._snapshot_at = state.seq
+        self._told: list[ev.AnyEvent] = []
 
-    async def run(self, options: RunOptions) -> State:
-        """To the end of the run. From whatever point it ends at, the journal can be taken up again."""
-        self._take_up(options)
+    async def run(self, options: RunOptions, found: Sequence[ev.AnyEvent] = ()) -> State:
+        """To the end of the run. From whatever point it ends at, the journal can be taken up again.
+
+        `found`: what is on the branch and in the logs and was not in the journal, or the other way round."""
+        self._take_up(options, found)
         try:
             while self.state.running:
-                landed = self._landed()
+                landed = [*self._told, *self._landed()]
+                self._told = []
                 if self._inbox:
-                    self.append(*landed)
+                    await self._recorded(partial(self.append, *landed))
                     landed = []
-                    self._obey()
+                    await self._obey()
                 self._end_what_is_unwanted()
-                if not self._step(landed):
+                if not await self._recorded(partial(self._step, landed)):
                     await self._woken.wait()
                     self._woken.clear()
         finally:
@@ -112,24 +127,31 @@ class Runner:
 
     async def send(self, command: AnyCommand) -> Ack:
         """A human's command; answered once its events are in the journal."""
+        return await self.put(command)
+
+    def put(self, command: AnyCommand) -> asyncio.Future[Ack]:
+        """A command to be obeyed before anything else is decided; the answer comes later."""
         answer: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
         self._inbox.append((command, answer))
         self._woken.set()
-        return await answer
+        return answer
 
     def watch(self, observer: Observer) -> None:
         self._observers.append(observer)
 
     def tell(self, *events: ev.AnyEvent) -> None:
-        """Facts from outside the loop; it looks again at what is to be done."""
-        self.append(*events)
+        """Facts from outside the loop; it records them and looks again at what is to be done."""
+        self._told += events
         self._woken.set()
 
     def append(self, *events: ev.AnyEvent) -> None:
         """Record facts, fold them, tell everybody."""
         if not events:
             return
+        known = self._journal.recovery
         envelopes = self._journal.append(self._stream, events)
+        if self._journal.recovery is not known and self._journal.recovery is not None:  # its file was gone
+            self.tell(ev.Noted(text=self._journal.recovery.words(), level="warning"))
         for envelope in envelopes:
             self.state = apply(self.state, envelope)
             self._bus.publish(envelope)
@@ -140,7 +162,7 @@ class Runner:
 
     # ── the loop ───────────────────────────────────────────────────────────────────────────────────────────────────
 
-    def _take_up(self, options: RunOptions) -> None:
+    def _take_up(self, options: RunOptions, found: Sequence[ev.AnyEvent]) -> None:
         """Whatever the run before had under way is over: it is said so, and decided on anew."""
         lost = [ev.EffectInterrupted(id=effect, reason="the engine ended") for effect in self.state.inflight]
         started = ev.RunStarted(
@@ -158,8 +180,10 @@ class Runner:
             measured=options.measured,
             config_hash=options.config_hash,
             checks=options.checks,
+            until=options.until,
+            history=options.history,
         )
-        self.append(*lost, started)
+        self.append(*lost, started, *found)
 
     def _step(self, landed: Sequence[ev.AnyEvent]) -> bool:
         """Record what landed, what is decided on it and what is to be done, in one transaction; then start that.
@@ -168,7 +192,16 @@ class Runner:
         """
         events = list(landed)
         thought = self._imagined(self.state, events)
-        while (decisions := decide(thought)).events:
+        while True:
+            decisions = decide(thought)
+            if _commits_to_the_plan(decisions):
+                # What the user changed is kept until it is recorded, and decided on in the next step.
+                self._told += self._outside()
+                if self._told:
+                    self.append(*events)
+                    return True
+            if not decisions.events:
+                break
             events += decisions.events
             thought = self._imagined(thought, decisions.events)
         events += [ev.EffectStarted(effect=effect) for effect in decisions.effects]
@@ -201,8 +234,11 @@ class Runner:
             else:
                 facts = list(await self._performer.perform(effect, self.state))
         except PerformError as error:
-            facts = [ev.EffectFailed(id=effect.id, kind=error.kind, message=str(error), hint=error.hint)]
+            facts = [
+                ev.EffectFailed(id=effect.id, kind=error.kind, message=str(error), hint=error.hint, fault=error.fault)
+            ]
         except Exception as error:  # noqa: BLE001  boundary: a bug in a performer fails the effect, not the engine
+            self._on_bug(effect, error)
             said = f"{type(error).__name__}: {error}"
             facts = [ev.EffectFailed(id=effect.id, kind="transient", message=said, hint="please report this")]
         self._boundary("after", effect)
@@ -238,13 +274,29 @@ class Runner:
             return [ev.EffectInterrupted(id=name, reason="ended on request")]
         return task.result()
 
-    def _obey(self) -> None:
+    async def _recorded(self, record: Callable[[], Recorded]) -> Recorded:
+        """Record something, as soon as the journal's disk takes it: nothing is decided, started or lost until then."""
+        tries, began = 0, self._clock.monotonic()
+        while True:
+            try:
+                return record()
+            except (JournalFull, JournalBroken, JournalReadOnly) as error:
+                if self._clock.monotonic() - began > self.state.policy.limits.max_wait_seconds:
+                    raise
+                pause = min(LONGEST_HOLD, 2.0 ** min(tries, 6))
+                until = self._clock.now() + pause
+                reason = f"{MachineFault.STORE_FAULT.value}: {error} {error.hint}"
+                self._bus.publish(Countdown(effect="journal", at=self._clock.now(), until=until, reason=reason))
+                tries += 1
+                await self._clock.sleep(pause)
+
+    async def _obey(self) -> None:
         waiting, self._inbox = self._inbox, []
         for command, answer in waiting:
             outcome = obey(self.state, command)
             name = str(command.__struct_config__.tag)
             handled = ev.CommandHandled(command=command.id, name=name, ok=outcome.ok, detail=outcome.detail)
-            self.append(*outcome.events, handled)
+            await self._recorded(partial(self.append, *outcome.events, handled))
             if not answer.done():
                 answer.set_result(Ack(ok=outcome.ok, detail=outcome.detail))
 
@@ -267,12 +319,21 @@ class Runner:
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)
         for _command, answer in self._inbox:
             if not answer.done():
-                answer.set_result(Ack(ok=False, detail="the run has ended; the command is taken up at the next start"))
+                said = "the run has ended; the command is taken up at the next start"
+                answer.set_result(Ack(ok=False, detail=said, late=True))
 
     def _save_snapshot(self) -> None:
         if not self._fingerprint:
             return
         import msgspec
 
-        self._journal.save_snapshot(self._stream, self.state.seq, msgspec.json.encode(self.state), self._fingerprint)
         self._snapshot_at = self.state.seq
+        state = msgspec.json.encode(self.state)
+        with contextlib.suppress(JournalError):  # only a cache: what it is made of is recorded, once
+            self._journal.save_snapshot(self._stream, self.state.seq, state, self._fingerprint)
+
+
+def _commits_to_the_plan(decisions: Decisions) -> bool:
+    """A task is taken, or the run ends: what the user wrote until now has to be known."""
+    taken = any(isinstance(event, ev.TaskStarted) for event in decisions.events)
+    return taken or any(isinstance(effect, Finish) for effect in decisions.effects)

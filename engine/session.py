@@ -4,45 +4,58 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import os
+import shlex
 import uuid
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine import VERSION, views
+from engine import VERSION, learnings, state_folder, views
+from engine.attendance import Attendance
 from engine.bus import Bus
+from engine.channel.messages import PROTOCOL, Reply, Welcome
+from engine.channel.server import ChannelServer
 from engine.clock import Clock
 from engine.config import Config, ConfigRefused, config_hash, to_policy
 from engine.core import events as ev
-from engine.core.commands import AnyCommand
-from engine.core.model import Plan, Struct
+from engine.core.commands import Ack, AnyCommand
+from engine.core.model import Plan
 from engine.core.policy import Policy
+from engine.core.sandboxes import SandboxName
 from engine.core.state import State
-from engine.elsewhere import elsewhere
-from engine.inbox import BadCommand, Inbox
+from engine.core.waiting import waits_for
+from engine.engine_log import EngineLog
 from engine.journal import EngineLock, Journal, JournalError
 from engine.notify import Notifier
+from engine.other_sprints import elsewhere
 from engine.paths import make_state
 from engine.perform.calls import Calls
-from engine.perform.checks.spec import CheckSpec, Setting
+from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.checks.trust import is_trusted, trust
-from engine.perform.environment import NETWORK, scrubbed
-from engine.perform.judging import Judging
-from engine.perform.probe import probe, run_id_of
-from engine.perform.process import ProcessSpawner
-from engine.perform.reaper import end_orphans
-from engine.perform.redact import Redactor
-from engine.perform.redacted import Redacted, redacting
-from engine.perform.setup import Dependencies
+from engine.perform.dependencies import Dependencies
+from engine.perform.machine import OnThisMachine
+from engine.perform.process.environment import NETWORK, scrubbed
+from engine.perform.process.probe import probe, run_id_of
+from engine.perform.process.reaper import end_orphans, is_no_child_of_ours
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.reconcile import at_start, unheard_calls
+from engine.perform.run_checks import Judging
+from engine.perform.secrets.redact import Redactor
+from engine.perform.secrets.redacted_facts import Redacted, redacting
 from engine.perform.shell import Shell
+from engine.perform.surveying import Surveyor
+from engine.perform.workspace.facts import WorkspaceError
+from engine.perform.workspace.workspace import Workspace
 from engine.plans.change import describe_change
-from engine.plans.contract import PlanRefused
+from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
 from engine.project import Project, fingerprint, load_state, topic_of
-from engine.runner import Ack, Boundary, Observer, Runner, RunOptions
+from engine.runner import Boundary, Observer, Runner, RunOptions
+from engine.session_options import Ask, Options, Unsafe, Untrusted
 from engine.settings import (
     Unready,
     agents_of,
@@ -51,44 +64,21 @@ from engine.settings import (
     integrity,
     leave_aside,
     open_workspace,
+    server_of,
     setup_steps,
     what_runs,
 )
-from engine.viewing import Views, as_marked
+from engine.told_learnings import Lessons, lessons_for
+from engine.view_writer import Views, as_marked
 
 SETTLED = 1.0
 """Seconds into a run before its files are watched; what was edited until then is read at once."""
 
 
+FIRST_VIEWER_SECONDS = 20.0
+"""How long the one who started the run may take to look on before it counts as left alone."""
 BACKUP_SECONDS = 600.0
 """A backup copies and verifies the whole journal, so not every checkpoint makes one: each names its place in it."""
-
-
-class Untrusted(Exception):  # noqa: N818  it is a question, not a fault
-    """The repository's check commands were never confirmed, or have changed since."""
-
-    def __init__(self, hash_: str, commands: tuple[tuple[str, str], ...]) -> None:
-        super().__init__("the check commands of this repository are not trusted yet")
-        self.hash = hash_
-        self.commands = commands
-
-
-class Unsafe(Exception):  # noqa: N818  it is an answer, not a fault
-    """Unattended work without a sandbox has to be asked for by name."""
-
-
-class Options(Struct, frozen=True, kw_only=True):
-    """How a session is started."""
-
-    attended: bool = True
-    waits: bool = True
-    max_iterations: int = 0
-    lanes: int = 0
-    trust: str = ""
-    """Hash of the check commands to trust; "all" trusts what is there (the demo's own repository)."""
-    no_sandbox: bool = False
-    speed: float = 1.0
-    utc_offset: float = 0.0
 
 
 class Session:
@@ -106,6 +96,8 @@ class Session:
         """The last sequence number before this session said anything: who watches later reads on from here."""
         self._backed_up = float("-inf")
         self._stack = contextlib.AsyncExitStack()
+        self.answering: Callable[[bytes], bytes] = lambda _query: b'{"error":"this engine answers no queries"}'
+        """How a viewer's query is answered, in the link's own form."""
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -136,9 +128,12 @@ class Session:
 
     async def run(self) -> State:
         """The sprint, to the end of this run. Commands from other processes and edits of the plan come in meanwhile."""
-        helpers = [asyncio.create_task(self._hear_inbox()), asyncio.create_task(self._watch_files())]
+        helpers = [asyncio.create_task(self._watch_files()), asyncio.create_task(self._log.beat())]
+        if self._options.follows_viewers:
+            helpers.append(asyncio.create_task(self._attendance.attend(FIRST_VIEWER_SECONDS)))
         try:
-            state = await self.runner.run(self._run_options)
+            async with self._channel.serving():
+                state = await self.runner.run(self._run_options, self._found)
             with contextlib.suppress(
                 JournalError
             ):  # A backup that cannot be made must not turn a good end into a bad one.
@@ -164,7 +159,8 @@ class Session:
     async def _assemble(self) -> None:
         project, options = self.project, self._options
         config = project.config()
-        plan = read_plan(self.sprint.plan_path)
+        plan = None if self.sprint.unplanned() else read_plan(self.sprint.plan_path)
+        moved_from = state_folder.moved_from(project.state.root, project.root)
         places = make_state(project.state)
         self._stack.enter_context(EngineLock.acquire(places.lock, self._clock.now))
         specs = check_specs(config, project.root)
@@ -172,7 +168,8 @@ class Session:
         self._check_trust(config)
         agents = agents_of(project, config, self._clock.now, options.speed)
         agents.must_be_here(to_policy(config).ladder.rungs)
-        self._must_be_checkable(plan, specs)
+        if plan is not None and not self.sprint.request():
+            self._must_be_checkable(plan, specs)
         await asyncio.to_thread(leave_aside, project, self._clock.now())
         journal = self._stack.enter_context(
             Journal.open(project.repo.db, clock=self._clock.now, backup_dir=project.backups)
@@ -191,8 +188,12 @@ class Session:
             probe(wanted, scratch=scratch, home=project.home),
             asyncio.to_thread(open_workspace, project, self.sprint.id, config),
         )
-        if mode.name == "none" and not options.attended and not options.no_sandbox:
-            raise Unsafe(f"there is no sandbox here ({mode.detail}); say --no-sandbox to run unattended all the same")
+        if not mode.unattended and not options.attended and not options.no_sandbox:
+            what = "there is no sandbox here" if mode.name is SandboxName.NONE else "the sandbox here is not enough"
+            why = "; ".join((mode.detail, *(mode.lost[:1] if mode.name is not SandboxName.NONE else ())))
+            raise Unsafe(
+                f"{what} for work that nobody watches ({why}); say --no-sandbox to run unattended all the same"
+            )
         run_id = uuid.uuid4().hex
         spawner = ProcessSpawner(mode, run_id, self._clock.monotonic, home=project.home, scratch=scratch)
         secrets = agents.secrets(config)
@@ -220,6 +221,13 @@ class Session:
             publish=publish,
             redact=redactor.text,
         )
+        surveyor = Surveyor(
+            workspace=workspace,
+            checks=tuple((spec.name, shlex.join(spec.command)) for spec in specs),
+            required=any(spec.required for spec in specs),
+            decisions=lambda: tuple(one.title for one in learnings.read_all(project.root)[-30:]),
+            now=self._clock.now,
+        )
         calls = Calls(
             spawner=spawner,
             adapter_of=agents.adapter,
@@ -231,8 +239,8 @@ class Session:
             hide=hide,
             state_dir=places.root,
             user_home=project.home,
-            context_of=views.context,
-            lessons_of=views.lessons,
+            context_of=lambda state: views.context(state) + surveyor.context(state),
+            lessons_of=self._lessons,
             secrets=secrets,
             publish=publish,
             now=self._clock.now,
@@ -244,32 +252,70 @@ class Session:
             env=scrubbed(project.env, NETWORK),
             hide=hide,
             redact=redactor.text,
+            server=server_of(config, project, spawner, redactor.text),
         )
+        self._stack.push_async_callback(dependencies.close)
         shell = Shell(
             workspace=workspace,
             dependencies=dependencies,
             judging=judging,
             calls=calls,
+            surveyor=surveyor,
             now=self._clock.now,
             keepsakes=lambda: self._keepsakes(journal),
             publish=publish,
         )
+        on_machine = OnThisMachine(
+            shell,
+            spawner,
+            state_root=places.root,
+            checkout=workspace.checkout,
+            repository=lambda: asyncio.to_thread(_found, workspace),
+        )
+        self._log = EngineLog(project.state.root, redactor.text, self._clock.now)
+        self._stack.callback(self._log.close)
+        self._log.write("opened", version=VERSION, sprint=self.sprint.id, run=run_id, sandbox=mode.name)
         self._views = Views(project, self.sprint)
         self._notifier = Notifier(config.notify_command, spawner, project, self._clock.now)
         self._config_hash = config_hash(config)
+        self._seen: tuple[tuple[int, ...], ...] = ()
         self._runner = Runner(
             journal=journal,
             stream=self.sprint.id,
             state=state,
-            performer=Redacted(shell, redactor),
+            performer=Redacted(on_machine, redactor),
             clock=self._clock,
             bus=self.bus,
             fingerprint=fingerprint(),
-            observers=(self._views, self._notifier),
+            observers=(self._views, self._notifier, self._log),
+            on_bug=self._log.bug,
             boundary=self._boundary,
+            outside=self._edits,
         )
+        self._must_be_approved(state, plan)
+        self._attendance = Attendance(
+            state=lambda: self.state,
+            send=self.runner.put,
+            note=lambda text: self.runner.tell(ev.Noted(text=text, level="warning", hint="devteam run goes on")),
+            clock=self._clock,
+        )
+        self._channel = ChannelServer(
+            places.socket,
+            bus=self.bus,
+            obey=self._obey,
+            answer=lambda query: self.answering(query),
+            facts=self._recorded,
+            inflight=lambda: self.state.inflight,
+            welcome=self._welcome,
+            on_viewers=self._attendance.viewers,
+            admitted=is_no_child_of_ours,
+        )
+        last = journal.last_at()
         self._first_words(journal, state, plan)
-        spent, recent, known = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        self._found = await self._reconciled(workspace, last)
+        if moved_from is not None and state.sprint:
+            self.runner.append(ev.Noted(text=f"the repository was moved here from {moved_from}; its state came along"))
+        others = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
         self._run_options = RunOptions(
             run=run_id,
             pid=os.getpid(),
@@ -282,9 +328,11 @@ class Session:
             max_iterations=options.max_iterations,
             config_hash=self._config_hash,
             checks=tuple(spec.name for spec in specs),
-            day_spent_usd=spent,
-            recent_calls=recent,
-            measured=known,
+            day_spent_usd=others.spent_usd,
+            recent_calls=others.calls,
+            measured=others.measured,
+            until=options.until,
+            history=others.tasks,
         )
 
     def _policy(self, config: Config) -> Policy:
@@ -311,68 +359,186 @@ class Session:
             hint = "add [[checks.run]] to .devteam/config.toml, or `verify: COMMAND` to the tasks in plan.md"
             raise Unready(f"no check is configured, so no task could ever pass (tasks {', '.join(unproven)})", hint)
 
-    def _first_words(self, journal: Journal, state: State, plan: Plan) -> None:
+    def _must_be_approved(self, state: State, plan: Plan | None) -> None:
+        """A draft never runs, whoever wrote it. One that the planning conversation is about is what it talks of."""
+        by_hand = not self.sprint.request() or (state.plan is not None and self._views.edited())
+        if plan is not None and plan.status == "DRAFT" and by_hand:
+            said = f"{self.sprint.plan_path} says Status: DRAFT, and a draft never runs"
+            hint = f"devteam plan --sprint {self.sprint.id}   (it is checked and reviewed, then you are asked)"
+            raise Unready(said, f"{hint}; or write Status: APPROVED there")
+
+    def _first_words(self, journal: Journal, state: State, plan: Plan | None) -> None:
         """What is to be said before the run: a new sprint, an edited plan, a journal that had to be restored."""
-        runner = self.runner
-        if not state.sprint:
+        runner, ask = self.runner, self._options.planning
+        if self.sprint.request() and (not state.sprint or (ask is not None and state.plan is None)):
+            runner.append(self._requested(ask or Ask()))
+            if plan is not None and state.planning is None:  # written by hand: what the conversation begins with
+                runner.append(ev.PlanDrafted(id="", plan=plan, by="you"))
+        if not self.sprint.request() and not state.sprint and plan is not None:
             topic = topic_of(plan, self.sprint)
             runner.append(ev.SprintCreated(sprint=self.sprint.id, plan=plan, branch=self.sprint.branch, topic=topic))
-        else:
-            self._take_up_plan(plan)
+        elif plan is not None:
+            runner.append(*self._plan_edit(plan))
         if journal.recovery is not None:
             runner.append(ev.Noted(text=journal.recovery.words(), level="warning"))
 
-    def _take_up_plan(self, plan: Plan) -> None:
-        known = self.state.plan
-        summary = describe_change(as_marked(known, self.state), replace(plan, status=known.status)) if known else ""
-        if summary:
-            self.runner.append(ev.PlanChanged(plan=plan, summary=summary))
+    async def _reconciled(self, workspace: Workspace, last: float) -> list[ev.AnyEvent]:
+        """Journal against branch and logs; `last`: when the journal's last event was recorded."""
+        state = self.state
+
+        def commits() -> set[str]:
+            return {one.commit for one in self._told_so_far() if isinstance(one, ev.Committed)}
+
+        def calls() -> set[str]:
+            return {one.effect.id for one in self._told_so_far() if isinstance(one, ev.EffectStarted)}
+
+        spend = unheard_calls(self.project.state.logs, state, last, calls)
+        try:
+            found = await asyncio.to_thread(at_start, workspace, state, commits)
+        except WorkspaceError as error:  # the run meets it again, and waits for it by its name
+            self._log.write("reconcile", problem=error.message)
+            found = []
+        said = [ev.Noted(text=words, level="warning") for words in workspace.heard()]
+        return [*([spend] if spend is not None else []), *said, *found]
+
+    def _told_so_far(self) -> Iterator[ev.Fact]:
+        """Every event there is, by a connection of its own: a thread may ask."""
+        path, now = self._journal.path, self._clock.now
+        with Journal.open(path, clock=now, backup_dir=self.project.backups, read_only=True) as journal:
+            yield from (envelope.event for envelope in journal.read())
+
+    def _requested(self, ask: Ask) -> ev.PlanRequested:
+        return ev.PlanRequested(
+            sprint=self.sprint.id,
+            request=self.sprint.request(),
+            branch=self.sprint.branch,
+            topic=self.sprint.slug,
+            source=ask.source,
+            with_prd=ask.with_prd,
+            approve=ask.approve,
+            given=ask.given,
+        )
+
+    def _lessons(self, state: State, task: str) -> Lessons:
+        return lessons_for(self.project.root, state, task)
 
     def _keepsakes(self, journal: Journal) -> dict[str, Path | bytes]:
         """What a checkpoint keeps besides git."""
-        repo, now = self.project.repo, self._clock.now()
+        now = self._clock.now()
         if not 0 <= now - self._backed_up < BACKUP_SECONDS:
             journal.backup()
             self._backed_up = now
         files: dict[str, Path | bytes] = {"journal.json": journal.place()}
-        for path in (repo.features, repo.progress, self.sprint.context_path, self.sprint.plan_path):
-            if path.is_file():
-                files[path.name] = path
+        # Progress and features are views: the place in the journal is a copy of all they were made from.
+        if self.sprint.context_path.is_file():
+            files[self.sprint.context_path.name] = self.sprint.context_path
+        if self.sprint.plan_path.is_file():  # without its ticks, which the journal has: the same text is kept once
+            files[self.sprint.plan_path.name] = self.sprint.plan_path.read_bytes().replace(b"- [x] ", b"- [ ] ")
         return files
 
     # ── while it runs ──────────────────────────────────────────────────────────────────────────────────────────────
 
-    async def _hear_inbox(self) -> None:
-        """Commands from other processes; each is acknowledged by an event before its file goes."""
-        inbox = Inbox(self.project.state.inbox, self._clock)
-        async for batch in inbox.arrivals():
-            for name, command in batch:
-                if isinstance(command, BadCommand):
-                    self.runner.tell(ev.Noted(text=command.reason, level="warning", hint=command.hint))
-                else:
-                    await self.runner.send(command)
-                inbox.done(name)
+    async def _obey(self, command: AnyCommand) -> Reply:
+        """A command from another process; acknowledged once its facts are recorded."""
+        ack = await self.runner.put(command)
+        return Reply(call=0, ok=ack.ok, detail=ack.detail, late=ack.late)
+
+    def _recorded(self, after: int, limit: int) -> list[ev.Envelope]:
+        """Facts from the journal by a connection of its own, for a viewer that begins or was behind."""
+        reading = Journal.open(
+            self.project.repo.db, clock=self._clock.now, backup_dir=self.project.backups, read_only=True
+        )
+        with reading as journal:
+            return list(itertools.islice(journal.read(self.sprint.id, after=after), limit))
+
+    def _welcome(self, viewers: int) -> Welcome:
+        state = self.state
+        done, total = state.progress()
+        return Welcome(
+            protocol=PROTOCOL,
+            version=VERSION,
+            pid=os.getpid(),
+            root=str(self.project.root),
+            sprint=self.sprint.id,
+            title=self.sprint.title,
+            viewers=viewers,
+            health=state.health.value,
+            spent_usd=state.spent_usd,
+            done=done,
+            total=total,
+            waiting=waits_for(state),
+            attended=state.attended,
+            since=state.run_started_at,
+        )
 
     async def _watch_files(self) -> None:
-        """An edit of plan.md or config.toml is taken up between tasks, and announced."""
+        """An edit of plan.md or config.toml is taken up between tasks, and announced.
+
+        The folders are watched, not the files: most editors save by renaming a new file over the old one.
+        """
         await self._clock.sleep(SETTLED)  # the import costs as much as ten calls of git: not before the first agent
         from watchfiles import awatch
 
-        self._reread()
-        paths = [path for path in (self.sprint.plan_path, self.project.repo.config) if path.exists()]
-        async for _changes in awatch(*paths, debounce=400, step=100, recursive=False):
-            self._reread()
+        self.runner.tell(*self._edits())
+        watched = {str(path) for path in self._edited_by_the_user()}
+        folders = {path.parent for path in self._edited_by_the_user() if path.parent.is_dir()}
+        async for _changes in awatch(
+            *folders, watch_filter=lambda _change, path: path in watched, debounce=400, step=100, recursive=False
+        ):
+            self.runner.tell(*self._edits())
 
-    def _reread(self) -> None:
+    def reread(self) -> None:
+        """Somebody here has just edited plan.md or config.toml."""
+        self.runner.tell(*self._edits())
+
+    def _edited_by_the_user(self) -> tuple[Path, Path]:
+        return self.sprint.plan_path, self.project.repo.config
+
+    def _edits(self) -> list[ev.AnyEvent]:
+        """What the user changed since the last look. Costs two stats when nothing was."""
+        seen = tuple(_signature(path) for path in self._edited_by_the_user())
+        if seen == self._seen:
+            return []
+        self._seen = seen
         try:
-            self._take_up_plan(read_plan(self.sprint.plan_path))
+            plan = None if self.sprint.unplanned() else read_plan(self.sprint.plan_path)
             config = self.project.config()
         except (PlanRefused, ConfigRefused) as refused:
             said = str(refused).splitlines()[0]
-            self.runner.tell(ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again"))
-            return
+            return [ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")]
+        changed = self._plan_edit(plan) if plan is not None else []
         if config_hash(config) != self._config_hash:
             self._config_hash = config_hash(config)
             said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
-            self.runner.tell(ev.PolicyChanged(policy=self._policy(config), summary=said))
-        self.runner.tell()
+            changed.append(ev.PolicyChanged(policy=self._policy(config), summary=said))
+        return changed
+
+    def _plan_edit(self, plan: Plan) -> list[ev.AnyEvent]:
+        """The user's edit of plan.md: of the plan that runs, or of a draft, which is then checked and asked about."""
+        known = self.state.plan
+        if known is None:
+            return self._draft_edit(plan)
+        summary = describe_change(as_marked(known, self.state), replace(plan, status=known.status))
+        return [ev.PlanChanged(plan=plan, summary=summary)] if summary else []
+
+    def _draft_edit(self, plan: Plan) -> list[ev.AnyEvent]:
+        planning = self.state.planning
+        draft = planning.plan if planning is not None and planning.under_way else None
+        if draft is None or not self._views.edited():
+            return []
+        same = not describe_change(draft, replace(plan, status=draft.status))
+        return [] if same else [ev.PlanDrafted(id="", plan=plan, by="you")]
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    """Another file, another content, or none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _found(workspace: Workspace) -> None:
+    """Raises when the repository or the sprint's branch is not there."""
+    workspace.stands()

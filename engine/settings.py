@@ -10,27 +10,33 @@ from pathlib import Path
 
 import msgspec
 
+from engine.agent_records import record, records
 from engine.config import Config, argv, commands_of
 from engine.core.model import Rung, Struct
 from engine.paths import make_state
 from engine.perform.agents import scripted
-from engine.perform.agents.login import LOGINS, login_mounts, login_of
+from engine.perform.agents.login import login_mounts, login_of
 from engine.perform.agents.registry import adapter, adapter_kind
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.calls import Login
-from engine.perform.checks.presets import detect
-from engine.perform.checks.spec import TEST_GLOBS, CheckSpec, HeldOut, IntegrityPolicy
+from engine.perform.checks.presets.registry import detect
+from engine.perform.checks.run.spec import TEST_GLOBS, CheckSpec, HeldOut, IntegrityPolicy
 from engine.perform.checks.trust import fingerprint
-from engine.perform.contract import Adapter, Mount
-from engine.perform.environment import NETWORK, scrubbed
-from engine.perform.known_secrets import known_secrets, secret_files
-from engine.perform.redact import SHORTEST
-from engine.perform.setup import Step
+from engine.perform.dependencies import Step
+from engine.perform.dev_server import DevServer, ServerSpec
+from engine.perform.process.environment import NETWORK, scrubbed
+from engine.perform.process.spawning import Adapter, Mount, Spawner
+from engine.perform.secrets.in_trees import detector
+from engine.perform.secrets.known import known_secrets, secret_files
+from engine.perform.secrets.redact import SHORTEST
 from engine.perform.workspace.facts import Identity
+from engine.perform.workspace.progress import Progress
 from engine.perform.workspace.repository import find
 from engine.perform.workspace.scope import Limits
+from engine.perform.workspace.secrets import Detector
 from engine.perform.workspace.start import foreign
 from engine.perform.workspace.workspace import Workspace
+from engine.plans.registry import ticked
 from engine.project import Project
 
 
@@ -60,6 +66,10 @@ def check_specs(config: Config, root: Path) -> tuple[CheckSpec, ...]:
             env=check.env,
             ok_exits=check.ok_exits,
             finding_exits=check.finding_exits,
+            folder=check.folder.strip("/"),
+            paths=check.paths,
+            why=check.why,
+            install=check.install,
         )
         for check in config.checks.run
     )
@@ -92,8 +102,6 @@ def integrity(config: Config) -> IntegrityPolicy:
         test_globs=chosen.test_globs or TEST_GLOBS,
         protected=config.checks.protected,
         changed_coverage=chosen.changed_coverage,
-        flaky_reruns=chosen.flaky_reruns,
-        red_then_green=chosen.red_then_green,
         mutants=chosen.mutants,
         mutation_seconds=chosen.mutation_seconds,
         critical_rules=chosen.critical_rules,
@@ -129,6 +137,16 @@ def setup_steps(config: Config, init_script: Path) -> tuple[Step, ...]:
     return tuple(steps)
 
 
+def server_of(config: Config, project: Project, spawner: Spawner, redact: Callable[[str], str]) -> DevServer | None:
+    """The development server, where one is named: its own line, or what init.sh leaves running."""
+    chosen = config.workspace
+    if not chosen.server and not chosen.server_health:
+        return None
+    spec = ServerSpec(script=chosen.server, health=chosen.server_health, seconds=chosen.server_seconds)
+    env = scrubbed(project.env, NETWORK)
+    return DevServer(spec, spawner, env, project.state.logs / "server.log", redact)
+
+
 def _own_init(path: Path) -> str:
     """init.sh when the user made something of it; the template does nothing and is not run."""
     try:
@@ -148,18 +166,25 @@ def open_workspace(project: Project, sprint: str, config: Config) -> Workspace:
         Identity(name=config.identity.name, email=config.identity.email),
         protected=config.checks.protected,
         copy=config.workspace.copy,
-        limits=Limits(max_file=config.workspace.max_file_bytes, max_total=config.workspace.max_total_bytes),
+        limits=Limits(
+            max_file=config.workspace.max_file_bytes,
+            max_total=config.workspace.max_total_bytes,
+            max_files=config.workspace.max_files,
+        ),
         home=project.home,
+        detect=_detector(project, config),
     )
     named = (_expanded(text, project.home) for text in config.workspace.mounts)
     more = (Mount(source=path, dest=path) for path in named if path.exists())
     workspace.mounts = (*(one for one in workspace.mounts if _carried(one, project.root, config)), *more)
+    wanted = config.workspace.commit_progress
+    workspace.progress = Progress(on=None if wanted == "auto" else wanted, ticked=ticked)
     return workspace
 
 
 def leave_aside(project: Project, now: float) -> None:
     """State is found by path. What another repository in this place left (backups of its journal, records of its
-    sprints, commands to it) is kept, but out of the way of a repository that has no journal yet."""
+    sprints) is kept, but out of the way of a repository that has no journal yet."""
     root = project.state.root
     if project.repo.db.exists() or not any(root.glob("sprints/*/start.json")):
         return
@@ -167,7 +192,7 @@ def leave_aside(project: Project, now: float) -> None:
         return
     aside = root / "earlier" / f"{int(now)}"
     aside.mkdir(mode=0o700, parents=True, exist_ok=True)
-    for name in ("backups", "sprints", "inbox"):
+    for name in ("backups", "sprints"):
         if (root / name).exists():
             (root / name).rename(aside / name)
     make_state(project.state)
@@ -175,7 +200,7 @@ def leave_aside(project: Project, now: float) -> None:
 
 def _carried(mount: Mount, root: Path, config: Config) -> bool:
     """Folders of the checkout by workspace.carry; what an environment among them needs from elsewhere always."""
-    if not mount.dest.is_relative_to(root):
+    if not mount.dest.is_relative_to(root) or mount.source.parent.name == "submodules":
         return True
     relative = mount.dest.relative_to(root)
     named = relative.name in config.workspace.carry or str(relative) in config.workspace.carry
@@ -206,7 +231,9 @@ class Agents(Struct, frozen=True, kw_only=True):
                 continue
             program = config.program or (config.argv[0] if config.argv else rung.agent)
             if "{" not in program and shutil.which(program, path=self.project.env.get("PATH", "")) is None:
-                hint = "install it, or change [ladder] in .devteam/config.toml   (devteam agents shows what is here)"
+                known = record(rung.agent)
+                how = known.install if known and known.install and not config.program else "install it"
+                hint = f"{how}, or change [ladder] in .devteam/config.toml   (devteam agents shows what is here)"
                 raise Unready(f"rung {rung.name} needs the agent {rung.agent}, but {program} is not on PATH", hint)
 
     def _make(self, name: str) -> Adapter:
@@ -231,25 +258,47 @@ class Agents(Struct, frozen=True, kw_only=True):
 
     def secrets(self, config: Config) -> tuple[str, ...]:
         """Every value of the user's that must not be stored, whoever says it."""
-        project = self.project
-        logins = [login_of(name, self.configs.get(name)) for name in (*LOGINS, *self.configs)]
-        files = {project.home / file for login in logins for file in login.files}
-        own = {name: project.env[name] for login in logins for name in login.env if name in project.env}
-        return (
-            # A variable that is named as a login is a secret, whatever its name sounds like.
-            *(value for value in own.values() if len(value) >= SHORTEST),
-            *known_secrets(
-                project.env,
-                given=(*(one.env for one in self.configs.values()), *(check.env for check in config.checks.run)),
-                files=(*secret_files(project.root, config.workspace.copy), *sorted(files)),
-            ),
-        )
+        given = (*(one.env for one in self.configs.values()), *(check.env for check in config.checks.run))
+        return (*private_values(self.project, config, self.configs), *known_secrets({}, given=given))
+
+
+def private_values(project: Project, config: Config, configs: Mapping[str, AgentConfig]) -> tuple[str, ...]:
+    """The user's own secrets: of the environment, of login files, of .env and of what is copied into the clones.
+
+    What the configuration says (variables of checks and agents) is not among them: it is in the repository.
+    """
+    logins = [login_of(name, configs.get(name)) for name in (*records(), *configs)]
+    own = {name: project.env[name] for login in logins for name in login.env if name in project.env}
+    return (
+        # A variable that is named as a login is a secret, whatever its name sounds like.
+        *(value for value in own.values() if len(value) >= SHORTEST),
+        *known_secrets(project.env, files=_keepers(project, config, configs)),
+    )
+
+
+def _keepers(project: Project, config: Config, configs: Mapping[str, AgentConfig]) -> tuple[Path, ...]:
+    logins = [login_of(name, configs.get(name)) for name in (*records(), *configs)]
+    files = {project.home / file for login in logins for file in login.files}
+    return (*secret_files(project.root, config.workspace.copy), *sorted(files))
+
+
+def _detector(project: Project, config: Config) -> Detector:
+    """Read again when one of the files changes: programs refresh their tokens while they run."""
+    configs = _agent_configs(config)
+    files = _keepers(project, config, configs)
+
+    def stamp() -> tuple[int, ...]:
+        return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in files)
+
+    return detector(lambda: private_values(project, config, configs), stamp)
+
+
+def _agent_configs(config: Config) -> dict[str, AgentConfig]:
+    return {name: msgspec.convert(msgspec.to_builtins(section), AgentConfig) for name, section in config.agents.items()}
 
 
 def agents_of(project: Project, config: Config, now: Callable[[], float], speed: float = 1.0) -> Agents:
-    configs = {
-        name: msgspec.convert(msgspec.to_builtins(section), AgentConfig) for name, section in config.agents.items()
-    }
+    configs = _agent_configs(config)
     scenario = None
     if config.scripted.scenario:
         scenario = scripted.load(project.root / config.scripted.scenario)

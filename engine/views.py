@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 
 import msgspec
 
-from engine import report
+from engine import files, report
+from engine.closing_summary import summary
 from engine.core.clean import clean, clean_line
 from engine.core.state import State, Status, TaskState
-from engine.summary import summary
+from engine.core.status_words import of_status
+from engine.core.vocabulary import GateKind
 
 LESSONS = 5
 """Learnings an agent is pointed at."""
-_BOX = {
-    Status.PENDING: " ",
-    Status.RUNNING: "~",
-    Status.COMPLETE: "x",
-    Status.SKIPPED: "-",
-    Status.BLOCKED: "!",
-    Status.HALTED: "!",
-    Status.BUDGET_EXHAUSTED: "!",
-}
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -30,12 +24,7 @@ def write_atomically(path: Path, text: str) -> None:
     if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_name(f".{path.name}.new")
-    try:
-        made.write_bytes(data)
-        made.replace(path)
-    finally:
-        made.unlink(missing_ok=True)
+    files.write(path, data, mode=files.SHARED, durable=False)  # made again from the journal
 
 
 def progress(state: State) -> str:
@@ -54,7 +43,7 @@ def progress(state: State) -> str:
     for task in state.tasks.values():
         detail = f" — iteration {task.iteration}" if task.status is Status.RUNNING else ""
         detail = f" — {clean_line(task.reason)}" if task.ended and task.status is not Status.COMPLETE else detail
-        lines.append(f"[{_BOX[task.status]}] {task.id} {clean_line(task.spec.title)}{detail}")
+        lines.append(f"[{of_status(task.status).mark}] {task.id} {clean_line(task.spec.title)}{detail}")
     return "\n".join(lines) + "\n"
 
 
@@ -97,23 +86,31 @@ def tracking(state: State) -> str:
     over = [
         str(index + 1)
         for index in range(len(phases))
-        if all(task.ended for task in state.tasks.values() if task.phase == index)
+        if (mine := [task.status for task in state.tasks.values() if task.phase == index])
+        and all(status is Status.COMPLETE for status in mine)
     ]
     lines = [
         "---",
         f"topic: {state.topic}",
         f"sprint: {state.sprint}",
         f"status: {'in-progress' if state.running else state.outcome or 'not-started'}",
-        f"fix_gate_mode: {'auto' if state.auto_mode('fix') else 'gated'}",
-        f"task_gate_mode: {'auto' if state.auto_mode('task') else 'gated'}",
+        f"fix_gate_mode: {'auto' if state.auto_mode(GateKind.FIX) else 'gated'}",
+        f"task_gate_mode: {'auto' if state.auto_mode(GateKind.TASK) else 'gated'}",
         f"fix_attempts: {current.fix_attempts if current else 0}",
         f"current_phase: {current.phase + 1 if current else '~'}",
         f"current_task: {current.id if current else '~'}",
         f"completed_phases: [{', '.join(over)}]",
         f"completed_tasks: [{', '.join(done)}]",
+        f"started: {_date(state.created_at)}",
+        f"updated: {_date(state.now)}",
         "---",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _date(at: float) -> str:
+    """The UTC day of a moment of the journal."""
+    return (datetime.date(1970, 1, 1) + datetime.timedelta(days=int(at // 86400))).isoformat() if at > 0 else "~"
 
 
 def context(state: State) -> str:
@@ -121,12 +118,42 @@ def context(state: State) -> str:
     lines = [f"# {clean_line(state.plan.title) if state.plan else state.sprint}", ""]
     if state.plan is not None and state.plan.summary:
         lines += [clean(state.plan.summary), ""]
+    lines += _planned(state)
+    commands = [result for result in state.baseline if result.command]
+    if commands:
+        lines += ["## How it is checked", ""]
+        lines += [f"- {result.name}: `{clean_line(result.command)}`" for result in commands]
+        lines.append("")
+    touched = sorted({change.path for task in state.tasks.values() if task.commit for change in task.changes})
+    if touched:
+        lines += ["## Files this sprint has changed", "", *(f"- {clean_line(path)}" for path in touched[:60]), ""]
+    made = [task for task in state.tasks.values() if task.commit]
+    if made:
+        lines += ["## Commits of this sprint", ""]
+        lines += [f"- {task.commit[:10]} T{task.id} {clean_line(task.spec.title)}" for task in made]
+        lines.append("")
     lines += ["## Tasks", ""]
     for task in state.tasks.values():
-        lines.append(f"- [{_BOX[task.status]}] {task.id} {clean_line(task.spec.title)}")
+        lines.append(f"- [{of_status(task.status).mark}] {task.id} {clean_line(task.spec.title)}")
     if state.learnings:
         lines += ["", "## Learnings", "", *(f"- {clean_line(text)}" for text in state.learnings)]
     return "\n".join(lines) + "\n"
+
+
+def _planned(state: State) -> list[str]:
+    """What planning found and was told."""
+    planning = state.planning
+    if planning is None:
+        return []
+    lines = ["## Request", "", clean(planning.request), ""]
+    if planning.answers:
+        lines += ["## Answers", ""]
+        for one in planning.answers:
+            lines.append(f"- {clean_line(one.question)} → {clean_line(one.answer) or '(none)'} ({clean_line(one.by)})")
+        lines.append("")
+    if planning.context:
+        lines += ["## Gathered", "", clean(planning.context), ""]
+    return [*lines, "## The repository, as the engine found it", "", planning.facts, ""] if planning.facts else lines
 
 
 def closing_report(state: State) -> str:
@@ -156,6 +183,8 @@ def learning(task: TaskState) -> str:
     lines = [
         f"# {task.id} {clean_line(task.spec.title)}",
         "",
+        *([] if task.status is Status.COMPLETE else ["- kind: avoid"]),
+        *([f"- files: {', '.join(clean_line(one.path) for one in task.changes[:20])}"] if task.changes else []),
         f"Ended {task.status.value} after {task.iteration} iterations.",
         "",
     ]

@@ -5,7 +5,7 @@
 
 from engine.config.base import argv
 from engine.config.commands import commands_of
-from engine.config.errors import ConfigError, ConfigRefused
+from engine.config.config_errors import ConfigError, ConfigRefused
 from engine.config.load import config_hash, load, parse
 from engine.config.sections import Config
 from engine.config.to_policy import to_policy

@@ -1,4 +1,4 @@
-"""`python -m engine.config --write-docs` writes docs/config.md; a FILE is checked."""
+"""`python -m engine.config --write-docs` writes docs/config.md and the table of docs/agents.md; a FILE is checked."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ def commands_of(config: Config) -> tuple[tuple[str, str], ...]:
 def _commands(config: Config) -> Iterator[tuple[str, str]]:
     yield "notify_command", config.notify_command
     yield "workspace.setup", config.workspace.setup
+    yield "workspace.server", config.workspace.server
+    yield "workspace.server_health", config.workspace.server_health
     for check in config.checks.run:
         yield f"checks.run {check.name}", _line(check.command)
     for held in config.checks.held_out:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +9,10 @@ from typing import Any
 
 from msgspec import inspect
 
+from engine import files
+from engine.config.field_text import docs_of, own_default, struct_of, toml
 from engine.config.load import parse
 from engine.config.sections import Config
-from engine.config.words import docs_of, own_default, struct_of, toml
 
 WIDTH = 100
 AGENT_EXAMPLE = """\
@@ -128,9 +128,5 @@ def write_default(path: Path, detected: Config | None = None) -> Path:
     if parse(text, str(path)) != config:
         raise AssertionError("the written configuration does not read as the one that was meant")
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o644)
-    with os.fdopen(handle, "wb") as file:
-        file.write(text.encode("utf-8"))
-        file.flush()
-        os.fsync(file.fileno())
+    files.write_new(path, text, mode=files.SHARED)
     return path

@@ -8,9 +8,12 @@ from typing import Any
 
 from msgspec import inspect
 
+from engine import files
+from engine.agent_records import docs_table, login_table
+from engine.config.field_text import docs_of, own_default, struct_of, toml
 from engine.config.sections import Config
 from engine.config.validate import describe
-from engine.config.words import docs_of, own_default, struct_of, toml
+from engine.core import gate_choices
 
 PAGE = Path(__file__).parents[2] / "docs" / "config.md"
 Lines = Iterator[str]
@@ -73,5 +76,25 @@ def _cell(words: str) -> str:
     return words.replace("|", "\\|")
 
 
+def with_agents(text: str) -> str:
+    """docs/agents.md with its tables of agents and logins made from their records."""
+    return _with_table(_with_table(text, docs_table()), login_table())
+
+
+def with_gates(text: str) -> str:
+    """docs/gates.md with its table of answers made from their records."""
+    return _with_table(text, gate_choices.table())
+
+
+def _with_table(text: str, table: str) -> str:
+    """The table in place of the one with the same head."""
+    start = text.index(table[: table.index("\n")])
+    end = text.index("\n\n", start) + 1
+    return text[:start] + table.rstrip("\n") + "\n" + text[end:]
+
+
 def write_docs(path: Path = PAGE) -> None:
-    path.write_text(page(), "utf-8")
+    for name, made in (("agents.md", with_agents), ("gates.md", with_gates)):
+        beside = path.with_name(name)
+        files.write(beside, made(beside.read_text("utf-8")), mode=files.SHARED, durable=False)
+    files.write(path, page(), mode=files.SHARED, durable=False)

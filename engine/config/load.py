@@ -12,7 +12,7 @@ import msgspec
 from msgspec import inspect
 
 from engine.config import locate
-from engine.config.errors import ConfigError, ConfigRefused
+from engine.config.config_errors import ConfigError, ConfigRefused
 from engine.config.rules import NEEDS, check_rules
 from engine.config.sections import Config
 from engine.config.validate import check, dotted, find_secrets

@@ -9,6 +9,7 @@ from msgspec import Meta
 from engine.config.base import Amount, Count, MoreThanZero, Name, Percent, Positive, Section, Words
 from engine.core.model import CheckKind
 from engine.core.policy import DEFAULT_RUNGS
+from engine.core.vocabulary import Detached, ReviewMode
 
 
 class TaskLoop(Section, frozen=True, kw_only=True):
@@ -22,12 +23,15 @@ class TaskLoop(Section, frozen=True, kw_only=True):
     """Climb at once when the same error, failing tests or files come three times without progress."""
     cost_tracking: bool = True
     """Let money bound the run. Off, `budget.max_calls` or `budget.max_seconds` must bound it."""
-    review: bool = True
-    """Ask a reviewer after the checks pass; off, the checks alone decide."""
+    review: bool | ReviewMode = "task"
+    """Ask a reviewer after the checks pass: for each task, or once for a batch of tasks that are done side by side. \
+true is "task"; false: the checks alone decide."""
     scope_judge: bool = False
     """Ask a cheap agent about scope, for what globs cannot say."""
     final_checks: bool = True
     """Run all checks once more on the finished sprint."""
+    final_review: bool = True
+    """Have the finished sprint reviewed as a whole, against all criteria; what it objects to is opened again."""
     halt_conditions: Words = ("security_critical", "max_iterations_reached", "budget_exceeded")
     """What halts a task. Only security_critical may be taken out: then the next attempt goes to the top rung."""
 
@@ -42,7 +46,9 @@ class RungConfig(Section, frozen=True, kw_only=True):
     model: str = ""
     """The model as the agent's own command line wants it; empty: the agent's default."""
     reserve_usd: MoreThanZero = 1.0
-    """Money set aside before each call; also the call's own cap where the agent has one."""
+    """Money set aside before each call."""
+    cap_usd: Amount = 0.0
+    """The most one call may cost, where the agent can be told; 0: what the budget leaves."""
 
 
 class Ladder(Section, frozen=True, kw_only=True):
@@ -58,7 +64,9 @@ Empty: 2 each and 3 at the top."""
     fallback: Words = ()
     """Agents that may take over, in order, while another waits for its usage limit."""
     rungs: tuple[RungConfig, ...] = tuple(
-        RungConfig(name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd)
+        RungConfig(
+            name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd, cap_usd=rung.cap_usd
+        )
         for rung in DEFAULT_RUNGS
     )
     """The ladder, cheapest first."""
@@ -96,13 +104,15 @@ class Timeouts(Section, frozen=True, kw_only=True):
     """Seconds."""
 
     implementation: MoreThanZero = 300.0
-    """One attempt of the implementer; retried once with twice the time."""
+    """One attempt of the implementer: the first mark. Cut short, the same session goes on with twice the time."""
     checks: MoreThanZero = 120.0
     """One check that has no timeout of its own; over it, the check is NOT_RUN."""
     review: MoreThanZero = 60.0
     """One review, councillor or answer."""
     idle: Amount = 120.0
     """An agent that says nothing this long is ended; 0: never."""
+    extend: Annotated[float, Meta(ge=1)] = 4.0
+    """An agent still at work at its mark may take up to so many times as long; 1: it is ended there."""
 
 
 class Gates(Section, frozen=True, kw_only=True):
@@ -114,6 +124,10 @@ class Gates(Section, frozen=True, kw_only=True):
     """Before a finished task is committed."""
     force_fix_at: Positive = 3
     """From this attempt on the fix gate is asked even when it is auto, if somebody attends."""
+    detached: Detached = Detached.CONTINUE
+    """When the last dashboard is closed: `continue` (nobody is asked, what needs you is parked), `wait` or `pause`."""
+    lease_hours: Amount = 12.0
+    """Longest time a run in the background goes on with nobody watching; then it stops, resumably. 0: no bound."""
 
 
 class Monitor(Section, frozen=True, kw_only=True):

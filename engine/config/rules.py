@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import PurePath
 
+from engine.agent_records import BUILT_IN, TEMPLATES, adapter_names, record, records
 from engine.config.base import Command
 from engine.config.locate import Path
 from engine.config.sections import Config
@@ -12,11 +13,6 @@ from engine.config.validate import Report, close
 from engine.core.model import Role
 from engine.core.policy import Policy
 
-ADAPTERS = ("claude", "codex", "gemini", "acp", "command", "scripted")
-SPEAK_ACP = ("opencode", "qwen", "copilot", "claude-agent-acp", "codex-acp")
-"""Agents whose command line for the Agent Client Protocol is known."""
-BUILT_IN = ("claude", "codex", "gemini", "scripted", *SPEAK_ACP)
-"""Agents that need no table of their own."""
 HALT_CONDITIONS = Policy().halt_conditions
 MAY_GO = "security_critical"
 NEEDS = {"ladder": ("ladder", "agents", "budget"), "task_loop.cost_tracking": ("task_loop", "budget")}
@@ -59,14 +55,21 @@ def _halt_conditions(config: Config, report: Report) -> None:
 def _ladder(config: Config, report: Report) -> None:
     ladder = config.ladder
     names = [rung.name for rung in ladder.rungs]
-    agents = (*BUILT_IN, *config.agents)
+    agents = dict.fromkeys((*(one.name for one in BUILT_IN), *config.agents))
+    if any(name not in agents for name in (*(rung.agent for rung in ladder.rungs), *ladder.fallback)):
+        agents = dict.fromkeys((*records(), *config.agents))
     if not names:
         report(("ladder", "rungs"), "the ladder has no rungs", "at least one", '[[ladder.rungs]]\n    name = "sonnet"')
     _unique(names, ("ladder", "rungs"), "rung", report)
     for number, rung in enumerate(ladder.rungs):
         path: Path = ("ladder", "rungs", number)
         if rung.agent not in agents:
-            report((*path, "agent"), f"rung {rung.name} wants the agent {rung.agent}", _one_of(rung.agent, agents), "")
+            report(
+                (*path, "agent"),
+                f"rung {rung.name} wants the agent {rung.agent}",
+                _one_of(rung.agent, tuple(agents)),
+                "",
+            )
         if rung.reserve_usd > min(config.budget.session_usd, config.budget.day_usd):
             report(
                 (*path, "reserve_usd"),
@@ -89,7 +92,7 @@ def _ladder(config: Config, report: Report) -> None:
             report(("ladder", "roles", role), f"{role} wants the rung {rung_name}", _one_of(rung_name, names), "")
     for number, agent in enumerate(ladder.fallback):
         if agent not in agents:
-            report(("ladder", "fallback", number), f"fallback to {agent}", _one_of(agent, agents), "")
+            report(("ladder", "fallback", number), f"fallback to {agent}", _one_of(agent, tuple(agents)), "")
 
 
 def _budget(config: Config, report: Report) -> None:
@@ -107,10 +110,11 @@ def _agents(config: Config, report: Report) -> None:
     for name, agent in config.agents.items():
         path: Path = ("agents", name)
         adapter = agent.adapter or name
-        if agent.adapter in ("", "acp") and name in SPEAK_ACP:
+        known_agent = record(name)
+        if agent.adapter in ("", "acp") and known_agent and known_agent.acp:
             continue
-        if adapter not in ADAPTERS and not agent.argv:
-            known = (*BUILT_IN, *ADAPTERS)
+        if adapter not in TEMPLATES and not (record(adapter) and adapter in adapter_names()) and not agent.argv:
+            known = tuple(dict.fromkeys((*records(), *adapter_names())))
             report(path, f"agent {name} has no adapter", _one_of(name, known), 'argv = ["program", "{prompt_file}"]')
         elif adapter in ("acp", "command") and not agent.argv:
             report(path, f"agent {name} has no command line", "argv, a list", 'argv = ["program", "{prompt_file}"]')

@@ -11,7 +11,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from engine.config.base import Section
-from engine.config.judging import Checks
+from engine.config.check_settings import Checks
 from engine.config.looping import (
     Baselines,
     Budget,

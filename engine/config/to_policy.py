@@ -53,17 +53,26 @@ def to_policy(config: Config) -> Policy:
             threshold=config.circuit_breaker.failure_threshold,
             reset_seconds=config.circuit_breaker.reset_timeout_seconds,
         ),
-        gates=GatePolicy(fix=config.gates.fix, task=config.gates.task, force_fix_at=config.gates.force_fix_at),
+        gates=GatePolicy(
+            fix=config.gates.fix,
+            task=config.gates.task,
+            force_fix_at=config.gates.force_fix_at,
+            detached=config.gates.detached,
+            lease_seconds=config.gates.lease_hours * 3600.0,
+        ),
         timeouts=TimeoutPolicy(
             implementation=config.timeouts.implementation,
             checks=config.timeouts.checks,
             review=config.timeouts.review,
             idle=config.timeouts.idle,
+            extend=config.timeouts.extend,
         ),
         monitor=MonitorPolicy(
             window=config.monitor.window,
             recoveries=config.monitor.recoveries,
             auto_rollback=config.rollback.enabled,
+            rollback_checks=config.rollback.checks,
+            rollback_search=config.rollback.max_commits_to_search,
         ),
         checkpoints=CheckpointPolicy(
             interval_seconds=config.checkpoints.interval_minutes * 60,
@@ -75,6 +84,7 @@ def to_policy(config: Config) -> Policy:
         scope_judge=loop.scope_judge,
         auto_land=config.auto_land,
         final_checks=loop.final_checks,
+        final_review=loop.final_review,
     )
 
 
@@ -82,7 +92,7 @@ def _ladder(config: Config) -> LadderPolicy:
     ladder = config.ladder
     return LadderPolicy(
         rungs=tuple(
-            Rung(name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd)
+            Rung(name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd, cap_usd=rung.cap_usd)
             for rung in ladder.rungs
         ),
         failures=ladder.failures or (2,) * (len(ladder.rungs) - 1) + (3,),

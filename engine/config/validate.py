@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import inspect
 
-from engine.config.errors import SECRET_KEY, SECRET_VALUE, shown
+from engine.config.config_errors import SECRET_KEY, SECRET_VALUE, shown
 from engine.config.locate import Path
 from engine.config.renamed import RENAMED
 

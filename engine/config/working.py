@@ -44,6 +44,13 @@ class Workspace(Section, frozen=True, kw_only=True):
 
     setup: str = ""
     """Shell line run once in each new clone, e.g. "npm ci"."""
+    server: str = ""
+    """Shell line of a development server that runs beside the sprint, e.g. "npm run dev"; it ends with the run."""
+    server_health: str = ""
+    """Shell line that succeeds once the server is up, e.g. "curl -fsS localhost:3000". Without `server`, what \
+`.devteam/init.sh` leaves in the background is the server."""
+    server_seconds: MoreThanZero = 60.0
+    """How long it may take to be up."""
     copy: Words = ()
     """Ignored files to copy into the clones, e.g. [".env.test"]. Nothing ignored is copied unless it is named here."""
     carry: Words = (".venv", "venv", "node_modules")
@@ -54,12 +61,17 @@ class Workspace(Section, frozen=True, kw_only=True):
     """Largest new file an attempt may add."""
     max_total_bytes: Positive = 50_000_000
     """Most bytes one attempt may add or change."""
+    max_files: Positive = 2_000
+    """Most files one attempt may add."""
+    commit_progress: bool | Literal["auto"] = "auto"
+    """Commit the sprint's plan, report and learnings with each task, so that nothing is left over after landing. \
+auto: if you have committed `.devteam/`."""
 
 
 class Sandbox(Section, frozen=True, kw_only=True):
     """How agents and checks are kept in their clone."""
 
-    mode: Literal["auto", "bwrap", "landlock", "none"] = "auto"
+    mode: Literal["auto", "bwrap", "namespaces", "landlock", "none"] = "auto"
     """auto takes the strongest there is; a named one that is missing stops the start."""
 
 

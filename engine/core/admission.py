@@ -6,11 +6,15 @@ A run's end is only noted here: what other lanes can still do comes first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.core import breaker, budget
 from engine.core.effects import AnyEffect, CallAgent, Wait
 from engine.core.events import AnyEvent, TaskEnded
 from engine.core.model import Decision, Role, Rung, Struct
+from engine.core.sprint_review_state import SPRINT_LANE
 from engine.core.state import HOUR, Breaker, State, TaskState
+from engine.core.vocabulary import Outcome, Standing
 
 READ_ONLY = frozenset(set(Role) - {Role.IMPLEMENTER})
 
@@ -31,7 +35,7 @@ class Turn:
         self.state = state
         self.events: list[AnyEvent] = []
         self.effects: list[AnyEffect] = []
-        self.ending: tuple[str, str] | None = None
+        self.ending: tuple[Outcome, str] | None = None
         self._reserved = 0.0
         self._permits = 0
         self._named = 0
@@ -43,7 +47,7 @@ class Turn:
     def do(self, effect: AnyEffect) -> None:
         self.effects.append(effect)
 
-    def finish(self, outcome: str, reason: str) -> None:
+    def finish(self, outcome: Outcome, reason: str) -> None:
         """The run is to end so, once nothing else can be done."""
         self.ending = self.ending or (outcome, reason)
 
@@ -74,14 +78,27 @@ class Turn:
         self._wait(task, task.not_before, f"trying again after a failure (try {task.tries + 1})", "")
         return False
 
-    def call(self, task: TaskState, role: Role, *, seat: str = "", gate: str = "", question: str = "") -> bool:
-        """Call an agent now if everything allows it; else wait, or end what cannot be paid for."""
+    def call(
+        self,
+        task: TaskState,
+        role: Role,
+        *,
+        seat: str = "",
+        gate: str = "",
+        question: str = "",
+        batch: Sequence[TaskState] = (),
+    ) -> bool:
+        """Call an agent now if everything allows it; else wait, or end what cannot be paid for.
+
+        `batch`: all the tasks a review is about, where they are several."""
         state = self.state
         rung = self._rung(task, role)
         if not self._admitted(task, rung):
             return False
         if reason := budget.refusal(state, rung.reserve_usd, self._reserved, self._permits):
-            if not state.calls_in_flight() and not self._permits:
+            if not state.calls_in_flight() and not self._permits and not task.id:
+                self.finish(Outcome.LIMIT, f"{reason}; {rung.name} reserves ${rung.reserve_usd:.2f} a call")
+            elif not state.calls_in_flight() and not self._permits:
                 said = f"{reason}; {rung.name} reserves ${rung.reserve_usd:.2f} a call"
                 action = "raise [budget] in .devteam/config.toml, then: devteam retry " + task.id
                 self.say(TaskEnded(task=task.id, decision=Decision.BUDGET_EXHAUSTED, reason=said, action=action))
@@ -90,10 +107,11 @@ class Turn:
         self._permits += 1
         timeouts = state.policy.timeouts
         seconds = timeouts.review if role in (Role.REVIEWER, Role.SCOPE_JUDGE) else timeouts.implementation
+        seconds *= max(1, len(batch))
         resumes = role is Role.IMPLEMENTER and rung.name == state.rung_name(task.session_rung)
         self.do(
             CallAgent(
-                id=self.name(task.id, role.value),
+                id=self.name(task.id or ("sprint" if task.lane == SPRINT_LANE else "plan"), role.value),
                 task=task.id,
                 lane=task.lane,
                 role=role,
@@ -106,9 +124,12 @@ class Turn:
                 timeout=seconds * (2 if task.long else 1),
                 idle_timeout=timeouts.idle,
                 reserve_usd=rung.reserve_usd,
+                cap_usd=rung.cap_usd or budget.room(state, self._reserved - rung.reserve_usd),
+                longest=seconds * max(1.0, timeouts.extend) * (2 if task.long else 1),
                 gate=gate,
                 question=question,
                 tree=task.tree,
+                trees={one.id: one.tree for one in batch},
                 dependency=rung.agent,
             )
         )
@@ -140,7 +161,7 @@ class Turn:
         if hindrance is None:
             return True
         if hindrance.for_good:
-            self.finish("limit", hindrance.reason)
+            self.finish(Outcome.LIMIT, hindrance.reason)
         elif hindrance.until:
             self._wait(task, hindrance.until, hindrance.reason, hindrance.dependency)
         return False
@@ -157,11 +178,11 @@ class Turn:
             return Hindrance(reason=f"{agent} usage limit", until=limited, dependency=agent)
         known = state.breakers.get(agent, Breaker())
         standing = breaker.standing(known, now, policy.breaker)
-        if standing == "open":
+        if standing is Standing.OPEN:
             until = known.opened_at + policy.breaker.reset_seconds
             said = f"{agent} failed {known.failures} times in a row: breaker open"
             return Hindrance(reason=said, until=until, dependency=agent)
-        if standing == "half-open" and self._calling(agent):
+        if standing is Standing.HALF_OPEN and self._calling(agent):
             return Hindrance(reason=f"one call shows whether {agent} is back")
         allowed = policy.limits.calls_per_hour
         recent = state.calls_of_the_hour() if allowed else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.core.policy import BreakerPolicy
 from engine.core.state import Breaker
+from engine.core.vocabulary import Standing
 
 
 def after(breaker: Breaker, failed: bool, now: float, policy: BreakerPolicy, reason: str = "") -> Breaker:
@@ -15,8 +16,8 @@ def after(breaker: Breaker, failed: bool, now: float, policy: BreakerPolicy, rea
     return Breaker(failures=failures, opened_at=now if opens else breaker.opened_at, reason=reason)
 
 
-def standing(breaker: Breaker, now: float, policy: BreakerPolicy) -> str:
-    """closed, open or half-open."""
+def standing(breaker: Breaker, now: float, policy: BreakerPolicy) -> Standing:
+    """Whether the dependency may be called now."""
     if not policy.enabled or not breaker.opened_at:
-        return "closed"
-    return "half-open" if now >= breaker.opened_at + policy.reset_seconds else "open"
+        return Standing.CLOSED
+    return Standing.HALF_OPEN if now >= breaker.opened_at + policy.reset_seconds else Standing.OPEN

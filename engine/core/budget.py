@@ -7,7 +7,9 @@ import math
 from engine.core.model import AgentResult, ResultKind
 from engine.core.state import State
 
-_REFUSED_AT_THE_DOOR = frozenset({ResultKind.LIMIT, ResultKind.AUTH, ResultKind.BILLING, ResultKind.MODEL})
+_REFUSED_AT_THE_DOOR = frozenset(
+    {ResultKind.LIMIT, ResultKind.AUTH, ResultKind.BILLING, ResultKind.MODEL, ResultKind.NOT_STARTED}
+)
 
 
 def charge(result: AgentResult, reserve_usd: float) -> float:
@@ -15,7 +17,7 @@ def charge(result: AgentResult, reserve_usd: float) -> float:
     cost = result.cost_usd
     if cost is not None and believable(cost):
         return cost
-    if result.kind in _REFUSED_AT_THE_DOOR and result.tokens.total() == 0:
+    if (result.kind in _REFUSED_AT_THE_DOOR or result.silent) and result.tokens.total() == 0:
         return 0.0
     return reserve_usd
 
@@ -62,6 +64,13 @@ def refusal(state: State, reserve_usd: float, also_reserved: float, also_calls: 
         if limit > 0 and spent + held > limit + 1e-9:
             return f"${held:.2f} more would pass the {name} budget of ${limit:.2f} (${spent:.2f} spent)"
     return ""
+
+
+def room(state: State, also_reserved: float) -> float:
+    """The most one more call may cost, its own reservation included; 0 where no purse has a bound."""
+    held = state.reserved_usd() + also_reserved
+    left = [limit - spent - held for spent, limit in _purses(state) if limit > 0]
+    return max(0.0, min(left, default=0.0))
 
 
 def warning(state: State) -> tuple[str, float, float] | None:

@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
+from engine.core import sprint_review
 from engine.core.admission import Turn
 from engine.core.effects import AnyEffect, Finish, Land, RunChecks
 from engine.core.events import TaskEnded
+from engine.core.gates import question_action
 from engine.core.model import Decision, Verdict
 from engine.core.state import State, Status, TaskState
+from engine.core.vocabulary import Outcome
 from engine.core.wording import plural
 
-OUTCOMES = ("done", "failed", "limit", "blocked", "stopped")
-EXIT_CODES = {"done": 0, "failed": 1, "error": 1, "limit": 2, "blocked": 3, "stopped": 130, "interrupted": 130}
+EXIT_CODES = {
+    Outcome.DONE: 0,
+    Outcome.FAILED: 1,
+    Outcome.ERROR: 1,
+    Outcome.LIMIT: 2,
+    Outcome.BLOCKED: 3,
+    Outcome.STOPPED: 130,
+    Outcome.CANCELLED: 130,
+    Outcome.INTERRUPTED: 130,
+}
 
 
-def finish(state: State, outcome: str, reason: str) -> Finish:
+def finish(state: State, outcome: Outcome, reason: str) -> Finish:
     return Finish(id=f"{state.effect_count + 1:05d}-sprint-finish", outcome=outcome, reason=reason)
 
 
 def stopped(state: State) -> Finish:
     if state.cancelled:
-        return finish(state, "stopped", "cancelled; the commits made so far are on the sprint branch")
-    return finish(state, "stopped", "stopped; devteam run goes on where it left off")
+        return finish(state, Outcome.CANCELLED, "cancelled; the commits made so far are on the sprint branch")
+    return finish(state, Outcome.STOPPED, "stopped; devteam run goes on where it left off")
 
 
 def task_end(task: TaskState) -> TaskEnded:
@@ -31,6 +42,8 @@ def task_end(task: TaskState) -> TaskEnded:
     action = task.action
     if decision is Decision.BLOCKED and not action:
         action = f'look at: devteam report --task {task.id}; then: devteam retry {task.id} "what to do differently"'
+    elif decision is Decision.PARKED and not action:
+        action = question_action(task)
     elif decision is Decision.HALT and not action:
         action = f"devteam retry {task.id}"
     elif decision is Decision.BUDGET_EXHAUSTED and not action:
@@ -43,19 +56,25 @@ def close(turn: Turn) -> list[AnyEffect]:
     state = turn.state
     if turn.ending is not None:
         return [finish(state, *turn.ending)]
-    if parked := [gate for gate in state.open_gates() if not state.tasks[gate.task].ended]:
+    if parked := [
+        gate for gate in state.open_gates() if gate.task not in state.tasks or not state.tasks[gate.task].ended
+    ]:
         if state.attended and state.waits:
             return []
         names = ", ".join(f"{gate.id} ({gate.kind} {gate.task})" for gate in parked)
         said = f"waiting for an answer to {names} — devteam answer {parked[0].id} {'|'.join(parked[0].choices)}"
-        return [finish(state, "blocked", said)]
-    if left := [task.id for task in state.tasks.values() if not task.ended]:
-        return [finish(state, "failed", f"no task can start: {', '.join(left)} wait for each other")]
+        return [finish(state, Outcome.BLOCKED, said)]
+    waiting = [task.id for task in state.tasks.values() if task.status is Status.PARKED]
+    left = [task.id for task in state.tasks.values() if not task.ended]
+    if left and waiting:
+        return [finish(state, Outcome.BLOCKED, f"{_questions(waiting)}; {', '.join(left)} wait for them")]
+    if left:
+        return [finish(state, Outcome.FAILED, f"no task can start: {', '.join(left)} wait for each other")]
     outcome, reason = outcome_of(state)
     moved = state.head and state.head != state.base
     if moved and state.policy.final_checks and state.final is None:
         if state.sprint_error:
-            return [finish(state, "failed", state.sprint_error)]
+            return [finish(state, Outcome.FAILED, state.sprint_error)]
         if not turn.sprint_free(RunChecks):
             return []
         return [
@@ -67,24 +86,39 @@ def close(turn: Turn) -> list[AnyEffect]:
                 timeout=state.policy.timeouts.checks,
             )
         ]
-    if moved and state.policy.auto_land and outcome == "done" and state.land_run != state.run:
+    if moved and outcome is Outcome.DONE and sprint_review.due(state):
+        return sprint_review.close(turn)
+    if moved and state.policy.auto_land and outcome is Outcome.DONE and state.land_run != state.run:
         return [Land(id=turn.name("sprint", "land"))]
     return [finish(state, outcome, reason)]
 
 
-def outcome_of(state: State) -> tuple[str, str]:
+def outcome_of(state: State) -> tuple[Outcome, str]:
     """How a sprint whose tasks have all ended went."""
     by = {status: [task.id for task in state.tasks.values() if task.status is status] for status in Status}
     done, total = state.progress()
     if not total:
-        return "failed", "the plan has no task"
+        return Outcome.FAILED, "the plan has no task"
     skipped = f", {len(by[Status.SKIPPED])} skipped" if by[Status.SKIPPED] else ""
     if state.final is not None and state.final is not Verdict.PASS:
-        return "failed", f"the final checks on the sprint branch: {state.final_reason}"
+        return Outcome.FAILED, f"the final checks on the sprint branch: {state.final_reason}"
+    if total and len(by[Status.SKIPPED]) == total:
+        return Outcome.FAILED, f"nothing was implemented: {plural(total, 'task')} skipped"
     if by[Status.HALTED]:
-        return "failed", f"{done} of {total} tasks complete; halted: {', '.join(by[Status.HALTED])}{skipped}"
+        return Outcome.FAILED, f"{done} of {total} tasks complete; halted: {', '.join(by[Status.HALTED])}{skipped}"
     if by[Status.BUDGET_EXHAUSTED]:
-        return "limit", f"{done} of {total} complete; out of budget: {', '.join(by[Status.BUDGET_EXHAUSTED])}{skipped}"
+        return (
+            Outcome.LIMIT,
+            f"{done} of {total} complete; out of budget: {', '.join(by[Status.BUDGET_EXHAUSTED])}{skipped}",
+        )
+    if by[Status.PARKED]:
+        return Outcome.BLOCKED, f"{done} of {total} tasks complete; {_questions(by[Status.PARKED])}{skipped}"
     if by[Status.BLOCKED]:
-        return "blocked", f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
-    return "done", f"All tasks complete. {plural(done, 'task')} implemented{skipped}."
+        return Outcome.BLOCKED, f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
+    if skipped:
+        return Outcome.DONE, f"{plural(done, 'task')} implemented{skipped}."
+    return Outcome.DONE, f"All tasks complete. {plural(done, 'task')} implemented."
+
+
+def _questions(tasks: list[str]) -> str:
+    return f"{plural(len(tasks), 'question')} for you about {', '.join(tasks)}: devteam questions"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from engine.core.model import Struct
+
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="command"):
     """Base of commands. `id` is the sender's, echoed in the acknowledgement; `by` says who."""
@@ -13,7 +15,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag
 
 
 class Answer(Command, frozen=True, kw_only=True, tag="answer"):
-    """choice: yes, auto, skip, ask, comment, retry or stop, or their one-letter forms."""
+    """`choice` as it was typed: a word of the registry, or its letter."""
 
     gate: str
     choice: str
@@ -51,8 +53,36 @@ class Skip(Command, frozen=True, kw_only=True, tag="skip"):
 
 
 class Retry(Command, frozen=True, kw_only=True, tag="retry"):
+    """`from_tree` None: go on from the kept tree where its checks were green, else start afresh."""
+
     task: str
     text: str = ""
+    from_tree: bool | None = None
+    rung: str = ""
+
+
+class Allow(Command, frozen=True, kw_only=True, tag="allow"):
+    """Grant a task what its plan does not: an entry of `allow:`."""
+
+    task: str
+    entry: str
+
+
+class CallCouncil(Command, frozen=True, kw_only=True, tag="call_council"):
+    task: str
+
+
+class Accept(Command, frozen=True, kw_only=True, tag="accept"):
+    """Take an ended task's kept work as it is, if its checks were green."""
+
+    task: str
+
+
+class Replan(Command, frozen=True, kw_only=True, tag="replan"):
+    """Have the planner revise a task, or the plan (task empty); gated."""
+
+    task: str
+    text: str
 
 
 class LandNow(Command, frozen=True, kw_only=True, tag="land"):
@@ -63,4 +93,29 @@ class SetAttended(Command, frozen=True, kw_only=True, tag="set_attended"):
     attended: bool
 
 
-AnyCommand = Answer | SetAuto | Pause | Resume | Stop | Cancel | Steer | Skip | Retry | LandNow | SetAttended
+AnyCommand = (
+    Answer
+    | SetAuto
+    | Pause
+    | Resume
+    | Stop
+    | Cancel
+    | Steer
+    | Skip
+    | Retry
+    | Allow
+    | CallCouncil
+    | Accept
+    | Replan
+    | LandNow
+    | SetAttended
+)
+
+
+class Ack(Struct, frozen=True, kw_only=True):
+    """What became of a command."""
+
+    ok: bool
+    detail: str = ""
+    late: bool = False
+    """The run was over: nobody obeyed or refused it."""

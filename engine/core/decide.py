@@ -9,16 +9,33 @@ E commit, checkpoint, and back to A  → Commit, TaskEnded, SaveCheckpoint
 
 from __future__ import annotations
 
-from engine.core import budget, closing, council, gates, selection
+from typing import assert_never
+
+from engine.core import (
+    batch_review,
+    budget,
+    closing,
+    council,
+    footing,
+    gate_steps,
+    gates,
+    ladder,
+    machine,
+    planning,
+    regression,
+    selection,
+    sprint_review,
+)
 from engine.core import events as ev
 from engine.core.admission import Turn
-from engine.core.complexity import assess, start_rung
+from engine.core.decision import judge
 from engine.core.effects import (
     AnyEffect,
     CheckScope,
     Commit,
     CreateBaseline,
     Finish,
+    KeepTree,
     Land,
     PrepareWorkspace,
     Rollback,
@@ -26,10 +43,9 @@ from engine.core.effects import (
     SaveCheckpoint,
     Wait,
 )
-from engine.core.judgement import judge
 from engine.core.model import Decision, Role, Struct
 from engine.core.state import State, Status, Step, TaskState
-from engine.core.verdict import for_human
+from engine.core.vocabulary import Choice, Outcome
 
 
 class Decisions(Struct, frozen=True, kw_only=True):
@@ -46,8 +62,13 @@ def decide(state: State) -> Decisions:
     if state.stopping:
         return _only(() if state.working() else (closing.stopped(state),))
     if reason := budget.exceeded(state):
-        return _only(() if state.working() else (closing.finish(state, "limit", reason),))
+        return _only(() if state.working() else (closing.finish(state, Outcome.LIMIT, reason),))
     turn = Turn(state)
+    if state.suspended is not None:
+        machine.wait_it_out(turn, state.suspended)
+        return _only((closing.finish(state, *turn.ending),)) if turn.ending else Decisions(effects=tuple(turn.effects))
+    if planning.comes_first(state) or planning.over(state):
+        return _plan(turn)
     _remarks(turn)
     running = [task for task in state.tasks.values() if task.status is Status.RUNNING]
     if not state.paused and _opened(turn, bool(running)):
@@ -57,10 +78,25 @@ def decide(state: State) -> Decisions:
         for task in running:
             _advance(turn, task)
         _keep_house(turn)
+    planning.consider(turn)
+    if planning.beside(state):
+        planning.advance(turn)
+    sprint_review.consider(turn)
     if turn.events:
         return Decisions(events=tuple(turn.events))
     if not turn.effects and not state.held() and not state.paused:
         turn.effects.extend(closing.close(turn))
+    return Decisions(effects=tuple(turn.effects))
+
+
+def _plan(turn: Turn) -> Decisions:
+    """Before there is a plan there is nothing but the planning conversation."""
+    if not planning.over(turn.state):
+        planning.advance(turn)
+    if turn.events:
+        return Decisions(events=tuple(turn.events))
+    if not turn.effects and not turn.state.held() and not turn.state.paused:
+        planning.close(turn)
     return Decisions(effects=tuple(turn.effects))
 
 
@@ -73,7 +109,7 @@ def _opened(turn: Turn, under_way: bool) -> bool:
     if not under_way and all(task.ended for task in state.tasks.values()):
         return True
     if state.sprint_error:
-        turn.finish("failed", state.sprint_error)
+        turn.finish(Outcome.FAILED, state.sprint_error)
         return False
     if not state.head or not state.base:
         if turn.sprint_free(PrepareWorkspace):
@@ -91,6 +127,11 @@ def _opened(turn: Turn, under_way: bool) -> bool:
                 )
             )
         return False
+    if regression.go_back(turn):
+        return False
+    if reason := footing.refusal(state):
+        turn.finish(Outcome.BLOCKED, reason)
+        return False
     return True
 
 
@@ -104,9 +145,12 @@ def _take_tasks(turn: Turn) -> None:
     state = turn.state
     lanes = selection.free_lanes(state)
     for lane, task in zip(lanes, selection.ready(state) if lanes else (), strict=False):
-        measured = assess(task.spec)
-        rung, reason = start_rung(task.spec, measured, state.policy.ladder.rungs)
-        turn.say(ev.TaskStarted(task=task.id, lane=lane, rung=rung, complexity=measured.score, reason=reason))
+        if task.resumes is not None:
+            rung, score, reason = task.rung, task.complexity, "goes on from its kept tree"
+        else:
+            rung, score, reason = ladder.start(state, task)
+        resumes = task.resumes is not None
+        turn.say(ev.TaskStarted(task=task.id, lane=lane, rung=rung, complexity=score, reason=reason, resumes=resumes))
 
 
 # ── B, C, D, E ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -127,14 +171,14 @@ def _advance(turn: Turn, task: TaskState) -> None:
         return
     match task.step:
         case Step.NEXT:
-            _iterate(turn, task)
+            gate_steps.iterate(turn, task)
         case Step.ROLLBACK:
             turn.do(
                 Rollback(
                     id=turn.name(task.id, "rollback"),
                     task=task.id,
                     lane=task.lane,
-                    tree=task.before,
+                    tree=task.rollback,
                     iteration=task.iteration,
                     reason=f"{task.health.value}: {task.health_reason}",
                 )
@@ -179,12 +223,12 @@ def _advance(turn: Turn, task: TaskState) -> None:
                 )
             )
         case Step.REVIEW:
-            turn.call(task, Role.REVIEWER)
+            batch_review.ask(turn, task)
         case Step.DECIDE:
             turn.events.extend(judge(state, task))
-        case Step.FIX_GATE | Step.BLOCKED_GATE | Step.TASK_GATE:
-            _gate(turn, task)
-        case Step.COMMIT:
+        case Step.FIX_GATE | Step.BLOCKED_GATE | Step.TASK_GATE | Step.PERMISSION_GATE:
+            gate_steps.ask(turn, task)
+        case Step.COMMIT if selection.first_in_train(state, task):
             turn.do(
                 Commit(
                     id=turn.name(task.id, "commit"),
@@ -194,50 +238,15 @@ def _advance(turn: Turn, task: TaskState) -> None:
                     base=task.base,
                     message=f"impl({state.topic}): T{task.id} — {task.spec.title}",
                     evidence=task.evidence,
+                    override=task.override if task.overridden else "",
                 )
             )
+        case Step.COMMIT:
+            pass  # Those before it commit first; then the change is checked once on what they made.
         case Step.END:
             turn.say(closing.task_end(task))
-
-
-def _iterate(turn: Turn, task: TaskState) -> None:
-    state = turn.state
-    limit = state.policy.max_iterations + task.granted
-    if task.iteration >= limit:
-        reason = f"max_iterations_reached: {task.iteration} iterations"
-        turn.say(ev.TaskEnded(task=task.id, decision=Decision.HALT, reason=reason, action=f"devteam retry {task.id}"))
-        return
-    top = len(state.policy.ladder.rungs) - 1
-    rung = top if task.top_next or task.council == "done" else min(task.rung, top)
-    turn.say(ev.IterationStarted(task=task.id, iteration=task.iteration + 1, rung=rung))
-
-
-def _gate(turn: Turn, task: TaskState) -> None:
-    """Put the question to the human, or go on where none is needed."""
-    state = turn.state
-    if task.gate:
-        return
-    match task.step:
-        case Step.FIX_GATE if gates.fix_gate_needed(state, task):
-            turn.say(gates.open_fix(state, task, turn.gate_name()))
-        case Step.FIX_GATE:
-            _iterate(turn, task)
-        case Step.TASK_GATE if not state.attended and for_human(task):
-            turn.say(gates.nobody_looked(task))
-        case Step.TASK_GATE if state.attended and (for_human(task) or not state.auto_mode("task")):
-            turn.say(gates.open_task(state, task, turn.gate_name()))
-        case Step.TASK_GATE:
-            turn.say(gates.pass_task(state, task))
-        case _ if named := gates.name_blocker(task):
-            turn.say(named)
-        case _ if state.attended:
-            turn.say(gates.open_blocked(state, task, turn.gate_name()))
-        case _ if task.mend:
-            turn.finish("blocked", f"{task.id}: {task.blocker}" + (f" — {task.action}" if task.action else ""))
-        case _ if task.blocker or task.decision is Decision.BLOCKED:
-            turn.say(closing.task_end(task))
         case _:
-            _iterate(turn, task)
+            assert_never(task.step)
 
 
 # ── around the tasks ───────────────────────────────────────────────────────────────────────────────────────────────
@@ -251,8 +260,14 @@ def _remarks(turn: Turn) -> None:
         turn.say(ev.BudgetWarned(scope=scope, spent_usd=spent, limit_usd=limit))
     if not state.attended:
         for gate in state.open_gates():
+            if planning.owns(gate):
+                continue
             choice = gates.unattended_answer(gate)
             turn.say(ev.GateAnswered(gate=gate.id, choice=choice, by="unattended", tree=gate.tree))
+    else:
+        for gate in state.open_gates():
+            if state.auto_mode(gate.kind) and not gate.forced:
+                turn.say(ev.GateAnswered(gate=gate.id, choice=Choice.YES, by="auto", tree=gate.tree))
     for gate in state.open_gates():
         pending = next((question for question, answer in gate.questions if not answer), "")
         task = state.tasks.get(gate.task)
@@ -274,12 +289,35 @@ def _keep_house(turn: Turn) -> None:
     due = state.checkpoint_due
     if not due and interval > 0 and state.now - state.checkpoint_at >= interval and state.tasks:
         due = f"every {interval / 60:.0f} min"
+    for name in state.keeps:
+        _keep(turn, state.tasks.get(name))
     if due and turn.sprint_free(SaveCheckpoint):
         turn.do(SaveCheckpoint(id=turn.name("sprint", "checkpoint"), reason=due))
     if state.milestones and turn.sprint_free(CreateBaseline):
         turn.do(CreateBaseline(id=turn.name("sprint", "baseline"), milestone=state.milestones[0]))
     if state.land_due and turn.sprint_free(Land):
         turn.do(Land(id=turn.name("sprint", "land")))
+
+
+def _keep(turn: Turn, task: TaskState | None) -> None:
+    """Pin what a task that was put aside had come to."""
+    if (
+        task is None
+        or task.kept is None
+        or any(isinstance(one, KeepTree) for one in turn.state.task_in_flight(task.id))
+    ):
+        return
+    turn.do(
+        KeepTree(
+            id=turn.name(task.id, "keep"),
+            task=task.id,
+            tree=task.kept.tree,
+            base=task.kept.base,
+            name=f"iteration-{task.kept.iteration}",
+            reason=task.kept.reason,
+            evidence=task.evidence,
+        )
+    )
 
 
 def _only(effects: tuple[Finish, ...]) -> Decisions:

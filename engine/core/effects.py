@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from engine.core.model import Role, Rung
+from engine.core.model import MachineFault, Role, Rung
+from engine.core.vocabulary import Outcome, Purpose
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="do"):
@@ -39,11 +40,21 @@ class CallAgent(Effect, frozen=True, kw_only=True, tag="call_agent"):
     timeout: float = 300.0
     idle_timeout: float = 120.0
     reserve_usd: float = 1.0
+    cap_usd: float = 0.0
+    """The most it may cost; 0: no bound of its own."""
+    longest: float = 0.0
+    """Seconds it may take at most while it still works; 0: not more than `timeout`."""
     gate: str = ""
     question: str = ""
     tree: str = ""
+    trees: dict[str, str] = {}
+    """A review of several tasks at once: each one's tree, `task`'s first. Empty: of `task` alone."""
     dependency: str = ""
     """What the circuit breaker counts by: the agent's name."""
+
+    def members(self) -> tuple[str, ...]:
+        """The tasks the call is about."""
+        return tuple(self.trees) or (self.task,)
 
 
 class CheckScope(Effect, frozen=True, kw_only=True, tag="check_scope"):
@@ -58,11 +69,11 @@ class CheckScope(Effect, frozen=True, kw_only=True, tag="check_scope"):
 
 
 class RunChecks(Effect, frozen=True, kw_only=True, tag="run_checks"):
-    """Run every check on a tree in the clean room. `purpose` is task, baseline or final."""
+    """Run every check on a tree in the clean room."""
 
     tree: str
     base: str
-    purpose: str = "task"
+    purpose: Purpose = "task"
     iteration: int = 0
     timeout: float = 120.0
 
@@ -74,6 +85,8 @@ class Commit(Effect, frozen=True, kw_only=True, tag="commit"):
     base: str
     message: str
     evidence: str = ""
+    override: str = ""
+    """Who waved it through, and past what: a trailer of the commit."""
 
 
 class Rollback(Effect, frozen=True, kw_only=True, tag="rollback"):
@@ -82,6 +95,24 @@ class Rollback(Effect, frozen=True, kw_only=True, tag="rollback"):
     tree: str
     iteration: int
     reason: str
+
+
+class RestoreBranch(Effect, frozen=True, kw_only=True, tag="restore_branch"):
+    """Bring the sprint branch back to the newest commit that passes what its base passes, measured now."""
+
+    reason: str
+    most: int = 10
+    """Commits that are looked at."""
+
+
+class KeepTree(Effect, frozen=True, kw_only=True, tag="keep_tree"):
+    """Pin what a task had come to on refs/devteam/<sprint>/task/<id>/<name>: nothing that was paid for is lost."""
+
+    tree: str
+    base: str
+    name: str
+    reason: str
+    evidence: str = ""
 
 
 class SaveCheckpoint(Effect, frozen=True, kw_only=True, tag="save_checkpoint"):
@@ -108,10 +139,26 @@ class Wait(Effect, frozen=True, kw_only=True, tag="wait"):
     dependency: str = ""
 
 
-class Finish(Effect, frozen=True, kw_only=True, tag="finish"):
-    """End the run. outcome: done, failed, limit, blocked, stopped."""
+class Survey(Effect, frozen=True, kw_only=True, tag="survey"):
+    """Show the planning agents the user's files as they are now, and write down what the engine itself finds there."""
 
-    outcome: str
+
+class CheckPlan(Effect, frozen=True, kw_only=True, tag="check_plan"):
+    """The engine's own checks of the drafted plan; the draft is in the state."""
+
+    version: int
+
+
+class Probe(Effect, frozen=True, kw_only=True, tag="probe"):
+    """Look whether the machine can again do what it could not."""
+
+    fault: MachineFault
+
+
+class Finish(Effect, frozen=True, kw_only=True, tag="finish"):
+    """End the run."""
+
+    outcome: Outcome
     reason: str
 
 
@@ -122,9 +169,14 @@ AnyEffect = (
     | RunChecks
     | Commit
     | Rollback
+    | RestoreBranch
+    | KeepTree
     | SaveCheckpoint
     | CreateBaseline
     | Land
     | Wait
+    | Probe
+    | Survey
+    | CheckPlan
     | Finish
 )

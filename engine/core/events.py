@@ -11,16 +11,22 @@ from typing import Any
 import msgspec
 
 from engine.core.effects import AnyEffect
+from engine.core.forecast import PastTask
 from engine.core.index_ladder import RungStats
 from engine.core.model import (
     AgentResult,
     CheckResult,
     Decision,
     Diagnosis,
+    FaultDomain,
     FileChange,
     Finding,
     Health,
+    MachineFault,
     Plan,
+    Proof,
+    ProofVerdict,
+    Question,
     Review,
     Role,
     Rung,
@@ -28,7 +34,10 @@ from engine.core.model import (
     Struct,
     Verdict,
 )
+from engine.core.planning_state import Goal, PlanIssue, PlanQuestion, Until
 from engine.core.policy import Policy
+from engine.core.sprint_review_state import TaskCriterion, TaskIssue
+from engine.core.vocabulary import Choice, FailureKind, GateKind, Level, Outcome, Purpose, Recovery
 
 SCHEMA = 1
 
@@ -72,12 +81,15 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     config_hash: str = ""
     checks: tuple[str, ...] = ()
     """Names of the configured checks."""
+    until: Until = Until.SPRINT
+    """Where the run stops: at the PRD, at the approved plan, or with the sprint."""
+    history: tuple[PastTask, ...] = ()
+    """Finished tasks of the repository's other sprints, the latest: what a forecast is made from."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True, tag="run_ended"):
     run: str
-    outcome: str
-    """done, failed, limit, blocked, stopped, interrupted or error."""
+    outcome: Outcome
     reason: str
 
 
@@ -107,6 +119,117 @@ class PlanChanged(Event, frozen=True, kw_only=True, tag="plan_changed"):
     summary: str = ""
 
 
+# ── planning ───────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+class PlanRequested(Event, frozen=True, kw_only=True, tag="plan_requested"):
+    """A planning conversation begins: for a new sprint, or for another plan of this one (replan)."""
+
+    sprint: str
+    request: str
+    branch: str = ""
+    topic: str = ""
+    goal: Goal = Goal.PLAN
+    source: str = ""
+    task: str = ""
+    with_prd: bool = False
+    approve: bool = False
+    given: dict[str, str] = {}
+    """Answers given beforehand, by number or words of the question."""
+    by: str = ""
+
+
+class Surveyed(Event, frozen=True, kw_only=True, tag="surveyed"):
+    id: str
+    facts: str
+    base: str = ""
+    tree: str = ""
+
+
+class ContextGathered(Event, frozen=True, kw_only=True, tag="context_gathered"):
+    id: str
+    text: str
+
+
+class QuestionsAsked(Event, frozen=True, kw_only=True, tag="questions_asked"):
+    """NEEDS_CLARIFICATION: the planner (or the PRD's writer) must know something first."""
+
+    id: str
+    role: Role
+    questions: tuple[PlanQuestion, ...]
+
+
+class QuestionAnswered(Event, frozen=True, kw_only=True, tag="question_answered"):
+    """Without a gate: from --answers, or the planner's own assumption because nobody attends."""
+
+    question: str
+    answer: str
+    by: str
+
+
+class PrdDrafted(Event, frozen=True, kw_only=True, tag="prd_drafted"):
+    id: str
+    text: str
+    by: str = ""
+
+
+class PlanDrafted(Event, frozen=True, kw_only=True, tag="plan_drafted"):
+    """A draft of the planner, or (`by`) the user's own edit of one. DRAFT never runs."""
+
+    id: str
+    plan: Plan
+    later: tuple[str, ...] = ()
+    decisions: tuple[str, ...] = ()
+    by: str = ""
+
+
+class PlanChecked(Event, frozen=True, kw_only=True, tag="plan_checked"):
+    """The engine's own checks; `plan` is the draft with what they derived."""
+
+    id: str
+    version: int
+    plan: Plan
+    issues: tuple[PlanIssue, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class PlanReviewed(Event, frozen=True, kw_only=True, tag="plan_reviewed"):
+    id: str
+    version: int
+    approved: bool
+    issues: tuple[PlanIssue, ...] = ()
+    summary: str = ""
+
+
+class SprintReviewed(Event, frozen=True, kw_only=True, tag="sprint_reviewed"):
+    """The final review: the whole change against the criteria of all tasks."""
+
+    id: str
+    head: str
+    approved: bool
+    criteria: tuple[TaskCriterion, ...] = ()
+    issues: tuple[TaskIssue, ...] = ()
+    summary: str = ""
+
+
+class TasksReopened(Event, frozen=True, kw_only=True, tag="tasks_reopened"):
+    """The final review wants changes: these tasks are worked on again. text: the human's own words for them."""
+
+    head: str
+    tasks: tuple[str, ...]
+    text: str = ""
+    by: str = ""
+
+
+class PlanApproved(Event, frozen=True, kw_only=True, tag="plan_approved"):
+    """From here on the plan may run."""
+
+    plan: Plan
+    by: str
+    version: int = 0
+    summary: str = ""
+
+
 class PolicyChanged(Event, frozen=True, kw_only=True, tag="policy_changed"):
     policy: Policy
     summary: str = ""
@@ -126,12 +249,23 @@ class EffectStarted(Event, frozen=True, kw_only=True, tag="effect_started"):
 
 
 class EffectFailed(Event, frozen=True, kw_only=True, tag="effect_failed"):
-    """The engine's own part failed (git, disk, spawn). kind: transient, permanent or recoverable."""
+    """The engine's own part failed (git, disk, spawn)."""
 
     id: str
-    kind: str
+    kind: FailureKind
     message: str
     hint: str = ""
+    fault: MachineFault | None = None
+    """The machine's fault: the run is suspended, the effect is done again once a probe says that it can be."""
+
+
+class MachineProbed(Event, frozen=True, kw_only=True, tag="machine_probed"):
+    """A look at what suspended the run; ok: it is over, and the run goes on."""
+
+    id: str
+    fault: MachineFault
+    ok: bool
+    detail: str = ""
 
 
 class EffectInterrupted(Event, frozen=True, kw_only=True, tag="effect_interrupted"):
@@ -160,6 +294,8 @@ class AgentFinished(Event, frozen=True, kw_only=True, tag="agent_finished"):
     result: AgentResult
     iteration: int = 0
     seat: str = ""
+    tasks: tuple[str, ...] = ()
+    """A review of several tasks at once: all of them. Empty: of `task` alone."""
     charged_usd: float = 0.0
     """What the budget counts: the agent's figure where it is sane, else the reservation."""
     reserved_usd: float = 0.0
@@ -198,12 +334,17 @@ class ChecksFinished(Event, frozen=True, kw_only=True, tag="checks_finished"):
     task: str
     tree: str
     base: str
-    purpose: str
+    purpose: Purpose
     results: tuple[CheckResult, ...]
     findings: tuple[Finding, ...] = ()
     """Integrity findings over the change as a whole."""
     evidence: str = ""
     iteration: int = 0
+    proof: ProofVerdict | None = None
+    """None: not a task's change (a baseline), or a journal from before there were proofs."""
+    proof_reason: str = ""
+    proofs: tuple[Proof, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
 class ReviewFinished(Event, frozen=True, kw_only=True, tag="review_finished"):
@@ -238,13 +379,29 @@ class Committed(Event, frozen=True, kw_only=True, tag="committed"):
 
 
 class BaseMoved(Event, frozen=True, kw_only=True, tag="base_moved"):
-    """Another lane committed first. `tree` is the clean merge to be judged again; empty: they conflict."""
+    """Another lane committed first. `tree` is the clean merge to be checked again; empty: they conflict."""
 
     id: str
     task: str
     base: str
     tree: str = ""
     conflicts: tuple[str, ...] = ()
+    same_patch: bool = False
+    """The task's own change is the same on the new base, by its patch id: review and approval stand."""
+    landed: tuple[str, ...] = ()
+    """What was committed in between, a line each."""
+    difference: str = ""
+    """Where the change is not the same: what is different in it now."""
+
+
+class TreeKept(Event, frozen=True, kw_only=True, tag="tree_kept"):
+    """What a task had come to is pinned; devteam retry --from-tree goes on from it."""
+
+    id: str
+    task: str
+    tree: str
+    ref: str
+    reason: str
 
 
 class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
@@ -256,7 +413,10 @@ class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
 
 
 class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
-    """The human brought the sprint branch to another commit; tasks whose commits went with it are open again."""
+    """The sprint branch is at another commit; tasks whose commits went with it are open again.
+
+    `id`: the engine itself looked for a good commit (it may have found the tip to be one); empty: by a human's command.
+    """
 
     commit: str
     tree: str
@@ -265,6 +425,15 @@ class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
     reopened: tuple[str, ...] = ()
     restored: dict[str, str] = {}
     """Tasks whose commits came back with the branch, and those commits."""
+    id: str = ""
+
+
+class SpendFound(Event, frozen=True, kw_only=True, tag="spend_found"):
+    """Agent calls that the journal had never heard of, because it is older than what was done: charged as reserved."""
+
+    calls: int
+    charged_usd: float
+    reason: str
 
 
 class CheckpointSaved(Event, frozen=True, kw_only=True, tag="checkpoint_saved"):
@@ -301,6 +470,8 @@ class TaskStarted(Event, frozen=True, kw_only=True, tag="task_started"):
     rung: int
     complexity: int
     reason: str
+    resumes: bool = False
+    """It goes on from its kept tree, where it was put aside."""
 
 
 class IterationStarted(Event, frozen=True, kw_only=True, tag="iteration_started"):
@@ -318,9 +489,10 @@ class Decided(Event, frozen=True, kw_only=True, tag="decided"):
     reason: str
     rung: int
     """The rung from now on."""
-    recovery: str = ""
-    """fresh, last_good, back_two or empty."""
+    recovery: Recovery = Recovery.NONE
     recovery_tree: str = ""
+    fault: FaultDomain | None = None
+    """Whose fault a failure was; only the code's touches the ladder."""
 
 
 class HealthChanged(Event, frozen=True, kw_only=True, tag="health_changed"):
@@ -349,12 +521,11 @@ class BudgetWarned(Event, frozen=True, kw_only=True, tag="budget_warned"):
 class GateOpened(Event, frozen=True, kw_only=True, tag="gate_opened"):
     gate: str
     task: str
-    kind: str
-    """fix, task or blocked."""
+    kind: GateKind
     title: str
     body: str = ""
     attempt: int = 0
-    choices: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
     tree: str = ""
     evidence: str = ""
     """Approval binds to tree + evidence; a changed tree voids it."""
@@ -363,7 +534,7 @@ class GateOpened(Event, frozen=True, kw_only=True, tag="gate_opened"):
 
 class GateAnswered(Event, frozen=True, kw_only=True, tag="gate_answered"):
     gate: str
-    choice: str
+    choice: Choice
     text: str = ""
     by: str = ""
     tree: str = ""
@@ -373,7 +544,7 @@ class GatePassed(Event, frozen=True, kw_only=True, tag="gate_passed"):
     """Nobody was asked: the gate is set to auto, or nobody attends."""
 
     task: str
-    kind: str
+    kind: GateKind
     by: str
     tree: str = ""
 
@@ -391,7 +562,7 @@ class GateReplied(Event, frozen=True, kw_only=True, tag="gate_replied"):
 
 
 class AutoChanged(Event, frozen=True, kw_only=True, tag="auto_changed"):
-    gate_kind: str
+    gate_kind: GateKind
     auto: bool
     by: str = ""
 
@@ -415,6 +586,30 @@ class RetryRequested(Event, frozen=True, kw_only=True, tag="retry_requested"):
     task: str
     text: str = ""
     by: str = ""
+    from_tree: bool = False
+    """Go on from the kept tree; without words and with green checks, without a new attempt."""
+    rung: str = ""
+    """Where to start, by name."""
+
+
+class PermissionGranted(Event, frozen=True, kw_only=True, tag="permission_granted"):
+    """A human allows a task what its plan did not: the entry joins its `allow:`."""
+
+    task: str
+    entry: str
+    by: str = ""
+
+
+class CouncilRequested(Event, frozen=True, kw_only=True, tag="council_requested"):
+    task: str
+    by: str = ""
+
+
+class TaskAccepted(Event, frozen=True, kw_only=True, tag="task_accepted"):
+    """A human takes an ended task's kept work as it is: its checks were green."""
+
+    task: str
+    by: str = ""
 
 
 class LandRequested(Event, frozen=True, kw_only=True, tag="land_requested"):
@@ -436,13 +631,32 @@ class CommandHandled(Event, frozen=True, kw_only=True, tag="command_handled"):
 class LearningRecorded(Event, frozen=True, kw_only=True, tag="learning_recorded"):
     task: str
     text: str
+    """The decision, or what not to do again."""
+    why: str = ""
+    alternatives: tuple[str, ...] = ()
+    role: Role | None = None
+    """Who decided; None: the engine, from what it measured."""
+    files: tuple[str, ...] = ()
+    avoid: bool = False
+    """An anti-pattern: what failed, and why."""
+    name: str = ""
+    """The file it is kept in, where it is known already."""
+
+
+class LearningDisputed(Event, frozen=True, kw_only=True, tag="learning_disputed"):
+    """An agent says that a learning it was given is wrong."""
+
+    name: str
+    why: str
+    task: str = ""
+    role: Role | None = None
 
 
 class Noted(Event, frozen=True, kw_only=True, tag="noted"):
-    """Something worth saying. level: info, warning or error."""
+    """Something worth saying."""
 
     text: str
-    level: str = "info"
+    level: Level = "info"
     hint: str = ""
     task: str = ""
 
@@ -463,11 +677,24 @@ AnyEvent = (
     | StopRequested
     | SprintCancelled
     | PlanChanged
+    | PlanRequested
+    | Surveyed
+    | ContextGathered
+    | QuestionsAsked
+    | QuestionAnswered
+    | PrdDrafted
+    | PlanDrafted
+    | PlanChecked
+    | PlanReviewed
+    | PlanApproved
+    | SprintReviewed
+    | TasksReopened
     | PolicyChanged
     | AttendanceChanged
     | EffectStarted
     | EffectFailed
     | EffectInterrupted
+    | MachineProbed
     | WorkspaceReady
     | AgentFinished
     | ScopeChecked
@@ -478,8 +705,10 @@ AnyEvent = (
     | CouncilFinished
     | Committed
     | BaseMoved
+    | TreeKept
     | RolledBack
     | BranchMoved
+    | SpendFound
     | CheckpointSaved
     | BaselineCreated
     | Landed
@@ -499,9 +728,13 @@ AnyEvent = (
     | Steered
     | SkipRequested
     | RetryRequested
+    | PermissionGranted
+    | CouncilRequested
+    | TaskAccepted
     | LandRequested
     | CommandHandled
     | LearningRecorded
+    | LearningDisputed
     | Noted
 )
 """The tagged union that decoding validates against."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core import fold_agents, fold_ends, fold_tasks
-from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, Land, SaveCheckpoint
-from engine.core.errors import backoff
+from engine.core import fold_agents, fold_ends, fold_gates, fold_planning, fold_sprint_review, fold_tasks, machine
+from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint
+from engine.core.failures import backoff
+from engine.core.fold_ends import with_grants
 from engine.core.model import Plan, ResultKind, Role, Verdict
+from engine.core.planning_state import PLANNING_ROLES
 from engine.core.policy import Policy
-from engine.core.state import HOUR, Baseline, Checkpoint, GateState, State, Status, TaskState
+from engine.core.state import HOUR, Baseline, Checkpoint, State, Status, TaskState
 from engine.core.verdict import of_checks
+from engine.core.vocabulary import Stopping
 
-KEPT_GATES = 40
 KEPT_NOTES = 20
 KEPT_CALLS = 1000
 """Call times kept for the permits, or as many as there are permits."""
@@ -49,16 +51,18 @@ def apply(state: State, envelope: ev.Envelope) -> State:
                 active_seconds=state.active_seconds + max(0.0, state.now - state.run_started_at),
                 outcome=event.outcome,
                 outcome_reason=event.reason,
-                stopping="",
+                stopping=Stopping.NO,
             )
         case ev.Paused():
             return replace(state, paused=True)
         case ev.Resumed():
             return replace(state, paused=False)
         case ev.StopRequested():
-            return replace(state, stopping="now" if event.now or state.stopping == "now" else "graceful")
+            return replace(
+                state, stopping=Stopping.NOW if event.now or state.stopping is Stopping.NOW else Stopping.GRACEFUL
+            )
         case ev.SprintCancelled():
-            return replace(state, cancelled=True, stopping="now")
+            return replace(state, cancelled=True, stopping=Stopping.NOW)
         case ev.PlanChanged():
             return _plan_changed(state, event.plan)
         case ev.PolicyChanged():
@@ -73,15 +77,38 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return _effect_interrupted(state, event)
         case ev.AgentFinished():
             if event.role is Role.ANSWERER and event.result.kind is not ResultKind.OK:
-                state = _unanswered(state, event.id, event.result.error or event.result.kind.value)
-            return fold_agents.finished(_landed(state, event.id), event)
+                state = fold_gates.unanswered(state, event.id, event.result.error or event.result.kind.value)
+            state = fold_agents.finished(_landed(state, event.id), event)
+            if event.role is Role.SPRINT_REVIEWER:
+                return fold_sprint_review.agent_finished(state, event)
+            return fold_planning.agent_finished(state, event) if event.role in PLANNING_ROLES else state
+        case ev.SprintReviewed():
+            return fold_sprint_review.reviewed(state, event)
+        case ev.TasksReopened():
+            return fold_ends.reopened(state, event)
+        case ev.PlanRequested():
+            return fold_planning.requested(state, event)
+        case ev.Surveyed() | ev.PlanChecked():
+            return fold_planning.apply(replace(_landed(state, event.id), sprint_tries=0), event, _tasks_of)
+        case (
+            ev.ContextGathered()
+            | ev.QuestionsAsked()
+            | ev.QuestionAnswered()
+            | ev.PrdDrafted()
+            | ev.PlanDrafted()
+            | ev.PlanReviewed()
+            | ev.PlanApproved()
+        ):
+            return fold_planning.apply(state, event, _tasks_of)
+        case ev.GatePassed() if not event.task:
+            return fold_planning.gate_passed(state, event)
         case ev.WorkspaceReady() if not event.task:
             return replace(
                 _landed(state, event.id),
                 base=state.base or event.base,
                 base_tree=state.base_tree or event.tree,
-                head=event.base,
-                head_tree=event.tree,
+                head=state.head or event.base,
+                head_tree=state.head_tree or event.tree,
                 sprint_tries=0,
             )
         case ev.ChecksFinished() if event.purpose != "task":
@@ -89,15 +116,29 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.Committed():
             state = replace(_landed(state, event.id), head=event.commit, head_tree=event.tree)
             return fold_tasks.apply(state, event)
-        case ev.WorkspaceReady() | ev.ScopeChecked() | ev.ChecksFinished() | ev.BaseMoved() | ev.RolledBack():
+        case (
+            ev.WorkspaceReady()
+            | ev.ScopeChecked()
+            | ev.ChecksFinished()
+            | ev.BaseMoved()
+            | ev.RolledBack()
+            | ev.TreeKept()
+        ):
             return fold_tasks.apply(_landed(state, event.id), event)
         case ev.WaitEnded():
             return _landed(state, event.id)
+        case ev.MachineProbed():
+            return machine.probed(_landed(state, event.id), event)
         case ev.BranchMoved():
+            if event.id:
+                measured = state.baseline_run if event.commit == state.head else ""
+                state = replace(_landed(state, event.id), restored_run=state.run, baseline_run=measured, sprint_tries=0)
             state = replace(
                 state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
             )
             return fold_ends.restore(fold_ends.reopen(state, event.reopened), event.restored)
+        case ev.SpendFound():
+            return replace(fold_agents.found(state, event), notes=_note(state, event.reason))
         case ev.CheckpointSaved():
             made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
             return replace(
@@ -123,13 +164,13 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.BudgetWarned():
             return replace(state, warned=(*state.warned, event.scope))
         case ev.GateOpened():
-            return _gate_opened(state, event)
+            return fold_gates.opened(state, event)
         case ev.GateAnswered():
-            return _gate_answered(state, event)
+            return fold_gates.answered(state, event)
         case ev.GateAsked():
-            return _with_gate(state, event.gate, lambda gate: (*gate.questions, (event.question, "")))
+            return fold_gates.asked(state, event)
         case ev.GateReplied():
-            return _replied(_landed(state, event.id), event.gate, event.answer)
+            return fold_gates.replied(_landed(state, event.id), event.gate, event.answer)
         case ev.LandRequested():
             return replace(state, land_due=True)
         case ev.AutoChanged():
@@ -138,6 +179,8 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return replace(state, learnings=(*state.learnings, event.text)[-50:])
         case ev.Noted():
             return replace(state, notes=_note(state, event.text))
+        case ev.LearningDisputed():
+            return replace(state, notes=_note(state, f"learning {event.name} is contradicted: {event.why}"))
         case ev.CommandHandled() | ev.Unknown():
             return state
         case _:
@@ -177,13 +220,20 @@ def _tasks_of(plan: Plan, known: dict[str, TaskState]) -> dict[str, TaskState]:
             if old is not None and old.status is not Status.PENDING:
                 taken = replace(old, phase=index)
                 if old.ended and old.status is not Status.COMPLETE:
-                    taken = replace(taken, spec=spec)
+                    taken = replace(taken, spec=with_grants(spec, old.allowed))
                     if spec.done:
                         taken = replace(taken, status=Status.COMPLETE, decision=None, reason=TICKED, action="")
                 tasks[spec.id] = taken
                 continue
-            task = replace(old, spec=spec, phase=index) if old is not None else TaskState(spec=spec, phase=index)
-            if spec.done:
+            task = (
+                TaskState(spec=spec, phase=index)
+                if old is None
+                else replace(old, spec=with_grants(spec, old.allowed), phase=index)
+            )
+            if spec.done and task.iteration:
+                # Opened again after it was complete: the tick is the engine's own, of before.
+                task = replace(task, spec=replace(task.spec, done=False))
+            elif spec.done:
                 task = replace(task, status=Status.COMPLETE, reason=TICKED)
             elif spec.skipped:
                 task = replace(task, status=Status.SKIPPED, reason="skipped in the plan")
@@ -204,7 +254,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
     if state.running:
         # The run before was killed: its wall time counts up to the last thing it recorded.
         state = replace(state, active_seconds=state.active_seconds + max(0.0, last - state.run_started_at))
-    state = fold_tasks.taken_up(state, at)
+    state = fold_sprint_review.run_started(fold_planning.run_started(fold_tasks.taken_up(state, at)))
     breakers = {
         name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
     }
@@ -228,16 +278,20 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
         day_spent_usd=max(0.0, event.day_spent_usd) + state.usage_by_day.get(str(day), 0.0),
         recent_calls=tuple(recent),
         measured=event.measured,
+        until=event.until,
+        past=event.history,
         warned=state.warned if policy.budget == state.policy.budget else (),
         breakers=breakers,
-        outcome="",
+        outcome=None,
         outcome_reason="",
-        stopping="",
+        stopping=Stopping.NO,
         cancelled=False,
         paused=False,
         sprint_tries=0,
         sprint_not_before=0.0,
         sprint_error="",
+        suspended=None,
+        suspended_reason="",
         final=None,
         milestones=(*state.milestones, *wanted),
         checkpoint_at=at,
@@ -250,7 +304,8 @@ def _with_override(policy: Policy, max_iterations: int) -> Policy:
 
 def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
     if event.purpose == "baseline":
-        return replace(state, baseline_run=state.run, baseline=event.results, sprint_tries=0)
+        first = event.results if state.head == state.base else state.base_results
+        return replace(state, baseline_run=state.run, baseline=event.results, base_results=first, sprint_tries=0)
     verdict, reason = of_checks(event.results, event.findings)
     milestones = state.milestones
     marked = any(made.milestone == ALL_GREEN and made.commit == state.head for made in state.baselines)
@@ -284,17 +339,22 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
     state = _landed(state, event.id)
     if effect is None:
         return state
+    if event.fault is not None:
+        return fold_tasks.effect_interrupted(machine.suspend(state, event.fault, event.message), effect)
     if isinstance(effect, CallAgent):
         state = fold_agents.charge_lost(state, effect)
     said = f"{event.message} — {event.hint}" if event.hint else event.message
     match effect:
         case CallAgent(role=Role.ANSWERER):
-            return _replied(state, effect.gate, f"(no answer: {said})")
+            return fold_gates.replied(state, effect.gate, f"(no answer: {said})")
         case SaveCheckpoint():
             return replace(state, checkpoint_due="", checkpoint_at=state.now, notes=_note(state, said))
         case CreateBaseline():
             rest = tuple(name for name in state.milestones if name != effect.milestone)
             return replace(state, milestones=rest, notes=_note(state, said))
+        case KeepTree():
+            left = tuple(name for name in state.keeps if name != effect.task)
+            return replace(state, keeps=left, notes=_note(state, said))
         case Land():
             return replace(state, land_due=False, notes=_note(state, said))
         case _ if not effect.task:
@@ -325,70 +385,6 @@ def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
     if isinstance(effect, CallAgent):
         state = fold_agents.charge_lost(state, effect)
     return fold_tasks.effect_interrupted(state, effect)
-
-
-# ── gates ──────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _gate_opened(state: State, event: ev.GateOpened) -> State:
-    gate = GateState(
-        id=event.gate,
-        task=event.task,
-        kind=event.kind,
-        title=event.title,
-        body=event.body,
-        attempt=event.attempt,
-        choices=event.choices,
-        tree=event.tree,
-        evidence=event.evidence,
-        forced=event.forced,
-        opened_at=state.now,
-    )
-    gates = {**state.gates, event.gate: gate}
-    if len(gates) > KEPT_GATES:
-        oldest = next((name for name, kept in gates.items() if not kept.open), "")
-        gates.pop(oldest, None)
-    state = replace(state, gates=gates, gate_count=state.gate_count + 1)
-    return fold_tasks.apply(state, event)
-
-
-def _gate_answered(state: State, event: ev.GateAnswered) -> State:
-    gate = state.gates.get(event.gate)
-    if gate is None or not gate.open:
-        return state
-    closed = replace(gate, choice=event.choice, text=event.text, by=event.by)
-    state = replace(state, gates={**state.gates, event.gate: closed})
-    if event.choice == "auto":
-        state = replace(state, auto={**state.auto, gate.kind: True})
-    if event.choice == "stop":
-        state = replace(state, stopping="graceful")
-    return fold_tasks.gate_answered(state, closed)
-
-
-def _with_gate(state: State, gate_id: str, talk: Callable[[GateState], tuple[tuple[str, str], ...]]) -> State:
-    gate = state.gates.get(gate_id)
-    if gate is None:
-        return state
-    return replace(state, gates={**state.gates, gate_id: replace(gate, questions=talk(gate))})
-
-
-def _replied(state: State, gate_id: str, answer: str) -> State:
-    return _with_gate(state, gate_id, lambda gate: _answered(gate, answer))
-
-
-def _unanswered(state: State, effect_id: str, reason: str) -> State:
-    """A question is asked once: an agent that cannot answer it has said so."""
-    effect = state.inflight.get(effect_id)
-    return _replied(state, effect.gate, f"(no answer: {reason})") if isinstance(effect, CallAgent) else state
-
-
-def _answered(gate: GateState, answer: str) -> tuple[tuple[str, str], ...]:
-    asked = list(gate.questions)
-    for index, (question, known) in enumerate(asked):
-        if not known:
-            asked[index] = (question, answer or "(no answer)")
-            break
-    return tuple(asked)
 
 
 def _note(state: State, text: str) -> tuple[str, ...]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import assert_never
 
 from msgspec.structs import replace
 
 from engine.core import breaker, budget
 from engine.core.effects import CallAgent
-from engine.core.errors import BREAKER_KINDS, RESPONSES, SAYS_NOTHING, Response, backoff
-from engine.core.events import AgentFinished
-from engine.core.model import AgentResult, Diagnosis, ResultKind, Role, Rung, Tokens, Verdict
+from engine.core.events import AgentFinished, SpendFound
+from engine.core.failures import BREAKER_KINDS, PROVIDER_KINDS, SAYS_NOTHING, Response, backoff, response_to
+from engine.core.index_ladder import Price
+from engine.core.model import AgentResult, Decision, Diagnosis, ResultKind, Role, Rung, Tokens, Verdict
 from engine.core.state import Breaker, State, Step, TaskState, Usage
+from engine.core.vocabulary import Council
 
 UNKNOWN_RESET = 900.0
 """Wait for a usage limit that names no reset."""
@@ -22,16 +26,20 @@ SESSION_CALLS = 8
 
 
 def finished(state: State, event: AgentFinished) -> State:
+    """Counted once; what it cost is shared by the tasks it was about."""
     state = _account(state, event)
-    task = state.tasks.get(event.task)
-    if task is None:
-        return state
+    members = event.tasks or (event.task,)
+    share = budget.sane(event.charged_usd, event.reserved_usd) / len(members)
+    for name in members:
+        if name in state.tasks:
+            state = _finished_for(state, state.tasks[name], event, share)
+    return state
+
+
+def _finished_for(state: State, task: TaskState, event: AgentFinished, share_usd: float) -> State:
     rung_name = event.rung.name
-    task = replace(
-        task,
-        calls={**task.calls, rung_name: task.calls.get(rung_name, 0) + 1},
-        spent_usd=task.spent_usd + budget.sane(event.charged_usd, event.reserved_usd),
-    )
+    counted = task.calls.get(rung_name, 0) + (task.id == event.task)
+    task = replace(task, calls={**task.calls, rung_name: counted}, spent_usd=task.spent_usd + share_usd)
     match event.role:
         case Role.IMPLEMENTER:
             task = _implementer(state, task, event)
@@ -43,8 +51,10 @@ def finished(state: State, event: AgentFinished) -> State:
             task = _councillor(state, task, event)
         case Role.SYNTHESIST:
             task = _synthesist(state, task, event)
+        case Role.ANSWERER | Role.PLANNER | Role.PLAN_REVIEWER | Role.GATHERER | Role.PRD_WRITER | Role.SPRINT_REVIEWER:
+            pass
         case _:
-            return _with(state, task)
+            assert_never(event.role)
     return _with(state, task)
 
 
@@ -56,6 +66,18 @@ def charge_lost(state: State, effect: CallAgent) -> State:
         return state
     calls = {**task.calls, effect.rung.name: task.calls.get(effect.rung.name, 0) + 1}
     return _with(state, replace(task, spent_usd=task.spent_usd + effect.reserve_usd, calls=calls))
+
+
+def found(state: State, event: SpendFound) -> State:
+    """Calls of a past that the journal lost: money never falls, so they are charged as reserved."""
+    amount, day = budget.sane(event.charged_usd, 0.0), str(state.day)
+    return replace(
+        state,
+        calls=state.calls + max(0, event.calls),
+        spent_usd=state.spent_usd + amount,
+        day_spent_usd=state.day_spent_usd + amount,
+        usage_by_day={**state.usage_by_day, day: state.usage_by_day.get(day, 0.0) + amount},
+    )
 
 
 # ── accounting ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -96,6 +118,8 @@ def _spend(state: State, amount: float, role: Role, rung: str, tokens: Tokens, s
         )
 
     day = str(state.day)
+    if role is Role.IMPLEMENTER:
+        state = replace(state, prices={**state.prices, rung: state.prices.get(rung, Price()).after(amount)})
     return replace(
         state,
         spent_usd=state.spent_usd + amount,
@@ -119,7 +143,8 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
     result = event.result
     words = _words(event.rung.agent, result)
     tries = task.tries + 1
-    match RESPONSES[result.kind]:
+    response = response_to(result.kind)
+    match response:
         case Response.GOOD:
             return replace(
                 task,
@@ -136,7 +161,7 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
                 limit_waits=0,
             )
         case Response.WAIT:
-            return _limit_wait(task, words)
+            return _go_on(state, _limit_wait(task, words), event) if _worked(result) else _limit_wait(task, words)
         case Response.RETRY if tries < state.policy.retry.attempts:
             return replace(
                 task,
@@ -160,7 +185,7 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
                 long=False,
             )
         case Response.LONGER if not task.long:
-            return replace(task, step=Step.PREPARE, long=True)
+            return _go_on(state, replace(task, long=True), event)
         case Response.MEND:
             return mend(task, words, result.hint, Step.PREPARE)
         case Response.FAIL if result.kind is ResultKind.DENIED and task.feedback and task.feedback.error == words:
@@ -168,11 +193,22 @@ def _implementer(state: State, task: TaskState, event: AgentFinished) -> TaskSta
             return mend(task, words, result.hint, Step.PREPARE)
         case Response.AGAIN:
             return replace(task, step=Step.PREPARE)
+        case Response.RETRY if result.kind in PROVIDER_KINDS:
+            return _wait_out(state, task, words)
+        case Response.RETRY if result.silent:
+            return mend(
+                task,
+                words,
+                result.hint or f"run {event.rung.agent} by hand: it ends before it says a word",
+                Step.PREPARE,
+            )
         case Response.RETRY:
             return replace(task, step=Step.DECIDE, error=words, tries=0, session="")
-        case _:
+        case Response.LONGER | Response.FAIL:
             # What a failed attempt left is looked at and kept in scope; the iteration fails all the same.
             return replace(task, step=Step.SCOPE, error=words, tries=0, long=False, session="")
+        case _:
+            assert_never(response)
 
 
 def _session_calls(task: TaskState, event: AgentFinished) -> tuple[str, ...]:
@@ -184,7 +220,7 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     """A valid review follows as a fact of its own; an ending without one is a failed try."""
     result = event.result
     words = _words(event.rung.agent, result)
-    response = RESPONSES[result.kind]
+    response = response_to(result.kind)
     if response is Response.WAIT:
         return _limit_wait(task, words, Step.REVIEW)
     if response is Response.MEND:
@@ -201,54 +237,64 @@ def _reviewer(state: State, task: TaskState, event: AgentFinished) -> TaskState:
         return replace(task, tries=0, role_rungs={**task.role_rungs, role: rung + 1})
     failures = {**task.failures, role: task.failures.get(role, 0) + 1}
     said = f"no valid review after {tries} tries: {words}"
-    return replace(task, tries=0, failures=failures, step=Step.DECIDE, error=said)
+    return _judge_is_silent(replace(task, failures=failures), said, Step.REVIEW)
 
 
 def _scope_judge(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     """Its answer follows as a fact of its own; without one the scope is not known, and the iteration fails."""
     result = event.result
     words = _words(event.rung.agent, result)
-    match RESPONSES[result.kind]:
+    response = response_to(result.kind)
+    match response:
         case Response.WAIT:
             return _limit_wait(task, words, Step.SCOPE_JUDGE)
         case Response.MEND:
             return mend(task, words, result.hint, Step.SCOPE_JUDGE)
         case Response.AGAIN:
             return task
-        case _:
+        case Response.GOOD | Response.RETRY | Response.FRESH | Response.LONGER | Response.FAIL:
             tries = task.tries + 1
             if tries < state.policy.retry.attempts:
                 wait = backoff(state.policy.retry, tries, event.id)
                 return replace(task, tries=tries, not_before=state.now + wait)
             said = f"no answer of the scope judge after {tries} tries: {words}"
-            return replace(task, tries=0, step=Step.DECIDE, scope_verdict=Verdict.ERROR, error=said)
+            return _judge_is_silent(replace(task, scope_verdict=Verdict.ERROR), said, Step.SCOPE_JUDGE)
+        case _:
+            assert_never(response)
 
 
 def _councillor(state: State, task: TaskState, event: AgentFinished) -> TaskState:
     """A diagnosis follows as a fact of its own; a seat that gives none twice stays empty."""
-    words = _words(event.rung.agent, event.result)
-    response = RESPONSES[event.result.kind]
-    match response:
-        case Response.AGAIN:
-            return task
-        case Response.WAIT:
-            return _limit_wait(task, words, Step.COUNCIL)
-        case Response.MEND:
-            return mend(task, words, event.result.hint, Step.COUNCIL)
-        case _:
-            tries = task.seat_tries.get(event.seat, 0) + 1
-            wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
-            task = replace(
-                task,
-                seat_tries={**task.seat_tries, event.seat: tries},
-                not_before=max(task.not_before, state.now + wait),
-            )
-            return replace(task, seats={**task.seats, event.seat: ""}) if tries >= 2 else task
+
+    def no_diagnosis(wait: float) -> TaskState:
+        tries = task.seat_tries.get(event.seat, 0) + 1
+        waiting = replace(
+            task,
+            seat_tries={**task.seat_tries, event.seat: tries},
+            not_before=max(task.not_before, state.now + wait),
+        )
+        return replace(waiting, seats={**waiting.seats, event.seat: ""}) if tries >= 2 else waiting
+
+    return _at_the_council(state, task, event, task.seat_tries.get(event.seat, 0) + 1, no_diagnosis)
 
 
 def _synthesist(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    tries = task.tries + 1
+
+    def no_synthesis(wait: float) -> TaskState:
+        if tries < state.policy.retry.attempts:
+            return replace(task, tries=tries, not_before=state.now + wait)
+        return replace(task, tries=0, diagnosis=_unsynthesised(task), council=Council.DONE, step=Step.NEXT)
+
+    return _at_the_council(state, task, event, tries, no_synthesis)
+
+
+def _at_the_council(
+    state: State, task: TaskState, event: AgentFinished, tries: int, without: Callable[[float], TaskState]
+) -> TaskState:
+    """A call of the council: `without` says what follows when it gave nothing, and the wait before another try."""
     words = _words(event.rung.agent, event.result)
-    response = RESPONSES[event.result.kind]
+    response = response_to(event.result.kind)
     match response:
         case Response.AGAIN:
             return task
@@ -256,12 +302,10 @@ def _synthesist(state: State, task: TaskState, event: AgentFinished) -> TaskStat
             return _limit_wait(task, words, Step.COUNCIL)
         case Response.MEND:
             return mend(task, words, event.result.hint, Step.COUNCIL)
+        case Response.GOOD | Response.RETRY | Response.FRESH | Response.LONGER | Response.FAIL:
+            return without(backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0)
         case _:
-            tries = task.tries + 1
-            wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
-            if tries < state.policy.retry.attempts:
-                return replace(task, tries=tries, not_before=state.now + wait)
-            return replace(task, tries=0, diagnosis=_unsynthesised(task), council="done", step=Step.NEXT)
+            assert_never(response)
 
 
 def _unsynthesised(task: TaskState) -> Diagnosis:
@@ -274,6 +318,44 @@ def _limit_wait(task: TaskState, words: str, step: Step = Step.PREPARE) -> TaskS
     if waits > MAX_LIMIT_WAITS:
         return mend(task, f"{words} ({waits} times)", "", step)
     return replace(task, step=step, limit_waits=waits)
+
+
+def _worked(result: AgentResult) -> bool:
+    """The call had begun before it was cut short: there may be something in the tree."""
+    return bool(result.session) or result.tokens.total() > 0
+
+
+def _go_on(state: State, task: TaskState, event: AgentFinished) -> TaskState:
+    """Cut short in the middle: what it left is held to the scope, and the same session goes on from there."""
+    if task.step is Step.BLOCKED_GATE:
+        return task
+    session = event.result.session or task.session
+    return replace(
+        task,
+        step=Step.SCOPE,
+        overflowed=True,
+        cut_short=task.cut_short + 1,
+        session=session,
+        session_rung=_index(state, event.rung) if session else task.session_rung,
+        session_calls=_session_calls(task, event) if session else (),
+    )
+
+
+def _wait_out(state: State, task: TaskState, words: str) -> TaskState:
+    """The provider is down for longer than a few tries: waited for, at growing intervals, and charged to nobody."""
+    waits = task.limit_waits + 1
+    if waits > MAX_LIMIT_WAITS:
+        return mend(task, f"{words} ({waits} times)", "", Step.PREPARE)
+    pause = min(UNKNOWN_RESET, 30.0 * 2 ** min(waits, 6))
+    return replace(task, step=Step.PREPARE, limit_waits=waits, tries=0, not_before=state.now + pause)
+
+
+def _judge_is_silent(task: TaskState, said: str, again: Step) -> TaskState:
+    """The judge's fault: the tree stays as it is, nobody else is asked to do anything about it."""
+    action = f"give the role another rung in [ladder.roles], or: devteam retry {task.id} --from-tree"
+    return replace(
+        task, step=Step.BLOCKED_GATE, blocker=said, action=action, again=again, decision=Decision.BLOCKED, tries=0
+    )
 
 
 def mend(task: TaskState, words: str, hint: str, again: Step) -> TaskState:

@@ -2,34 +2,65 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core import fold_ends
+from engine.core import fold_ends, fold_gates
 from engine.core.effects import AnyEffect, CallAgent
-from engine.core.errors import backoff
+from engine.core.failures import backoff
 from engine.core.fold_agents import mend
-from engine.core.fold_ends import KEPT_COMMENTS
-from engine.core.gates import approves
-from engine.core.model import Decision, Role, Verdict
+from engine.core.fold_gates import KEPT_COMMENTS, limit
+from engine.core.model import CheckResult, Decision, ProofVerdict, Role, Verdict
 from engine.core.state import (
-    GateState,
     State,
     Status,
     Step,
     TaskState,
 )
-from engine.core.verdict import counts, of_checks
+from engine.core.verdict import counts, of_checks, proven
+from engine.core.vocabulary import Choice, Claim, Council, GateKind
+
+PROOF = "proof"
+"""The name of the result that repeats the proof's verdict."""
+
+TaskFact = (
+    ev.TaskStarted
+    | ev.IterationStarted
+    | ev.WorkspaceReady
+    | ev.ScopeChecked
+    | ev.ScopeJudged
+    | ev.ChecksFinished
+    | ev.ReviewFinished
+    | ev.DiagnosisGiven
+    | ev.CouncilFinished
+    | ev.Committed
+    | ev.TreeKept
+    | ev.BaseMoved
+    | ev.RolledBack
+    | ev.Decided
+    | ev.HealthChanged
+    | ev.TaskEnded
+    | ev.GatePassed
+    | ev.Steered
+    | ev.SkipRequested
+    | ev.RetryRequested
+    | ev.PermissionGranted
+    | ev.CouncilRequested
+    | ev.TaskAccepted
+)
+"""The facts about one task that mean nothing for the sprint as a whole."""
 
 
-def apply(state: State, event: ev.Fact) -> State:
+def apply(state: State, event: TaskFact) -> State:
     """The facts that name a task. A fact about an unknown task changes nothing."""
-    task = state.tasks.get(getattr(event, "task", ""))
+    task = state.tasks.get(event.task)
     if task is None:
         return state
     match event:
         case ev.TaskStarted():
-            return _with(state, _started(state, task, event))
+            return _with(state, _resumed(state, task, event) if event.resumes else _started(state, task, event))
         case ev.IterationStarted():
             state = replace(state, iterations=state.iterations + 1)
             return _with(state, _iteration(task, event))
@@ -51,14 +82,17 @@ def apply(state: State, event: ev.Fact) -> State:
         case ev.CouncilFinished():
             state = replace(state, councils=state.councils + 1)
             return _with(
-                state, replace(task, diagnosis=event.diagnosis, council="done", step=Step.NEXT, tries=0, session="")
+                state,
+                replace(task, diagnosis=event.diagnosis, council=Council.DONE, step=Step.NEXT, tries=0, session=""),
             )
         case ev.Committed():
             return _with(state, _committed(task, event))
+        case ev.TreeKept():
+            return _tree_kept(state, task, event)
         case ev.BaseMoved():
             return _with(state, _base_moved(state, task, event))
         case ev.RolledBack():
-            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None))
+            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None, rollback=""))
         case ev.Decided():
             return fold_ends.decided(state, task, event)
         case ev.HealthChanged():
@@ -66,24 +100,36 @@ def apply(state: State, event: ev.Fact) -> State:
             return _with(state, replace(task, health=event.health, health_reason=event.reason))
         case ev.TaskEnded():
             return fold_ends.ended(state, task, event)
-        case ev.GateOpened():
-            return _with(state, replace(task, gate=event.gate))
-        case ev.GatePassed(kind="task") if task.step is Step.TASK_GATE:
-            return _with(state, replace(task, step=Step.COMMIT))
+        case ev.GatePassed(kind=GateKind.TASK) if task.step is Step.TASK_GATE:
+            return _with(state, fold_gates.to_train(state, task))
+        case ev.GatePassed(kind=GateKind.FIX) if task.step is Step.FIX_GATE:
+            return _with(state, replace(task, step=fold_gates.after_fix(task)))
         case ev.Steered():
             return _with(state, replace(task, comments=(*task.comments, event.text)[-KEPT_COMMENTS:]))
         case ev.SkipRequested():
             return _with(state, replace(task, skip_asked=True))
         case ev.RetryRequested():
             return fold_ends.retried(state, task, event)
-        case _:
+        case ev.PermissionGranted():
+            return fold_ends.allowed(state, task, (event.entry,))
+        case ev.CouncilRequested():
+            return fold_ends.council_wanted(state, task)
+        case ev.TaskAccepted():
+            return fold_ends.accepted(state, task, event.by)
+        case ev.GatePassed():
             return state
+        case _:
+            assert_never(event)
 
 
 def effect_failed(state: State, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:
-    task = state.tasks.get(effect.task)
-    if task is None:
-        return state
+    for name in effect.members() if isinstance(effect, CallAgent) else (effect.task,):
+        if name in state.tasks:
+            state = _failed_for(state, state.tasks[name], effect, event, said)
+    return state
+
+
+def _failed_for(state: State, task: TaskState, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:
     tries = task.tries + 1
     if event.kind == "permanent" or tries >= state.policy.retry.attempts:
         again = Step.PREPARE if _implements(effect) else task.step
@@ -110,42 +156,10 @@ def taken_up(state: State, at: float) -> State:
             tasks[name] = task = replace(task, not_before=at)
         if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend:
             if task.gate in gates:
-                gates[task.gate] = replace(gates[task.gate], choice=fold_ends.WITHDRAWN)
+                gates[task.gate] = replace(gates[task.gate], choice=Choice.WITHDRAWN)
             step = task.again or Step.PREPARE
             tasks[name] = replace(task, step=step, again=None, blocker="", action="", mend=False, gate="")
     return replace(state, gates=gates, tasks=tasks)
-
-
-def gate_answered(state: State, gate: GateState) -> State:
-    task = state.tasks.get(gate.task)
-    if task is None or task.gate != gate.id:
-        return state
-    comments = (*task.comments, gate.text)[-KEPT_COMMENTS:] if gate.text.strip() else task.comments
-    task = replace(task, gate="", comments=comments)
-    if approves(gate.kind, gate.choice) and gate.tree != task.tree:
-        return _with(state, task)  # Void: the step stands, so the question is put again for the tree there is now.
-    match gate.kind, gate.choice:
-        case "fix", "skip":
-            task = replace(task, step=Step.TASK_GATE, overridden=True)
-        case "fix", _:
-            task = replace(task, step=Step.NEXT)
-        case "task", "comment":
-            task = replace(task, step=Step.NEXT, granted=task.granted + (task.iteration >= _limit(state, task)))
-        case "task", "yes" | "auto":
-            task = replace(task, step=Step.COMMIT)
-        case "blocked", "retry" if task.again is not None:
-            task = replace(task, step=task.again, again=None, blocker="", action="", mend=False, tries=0, limit_waits=0)
-        case "blocked", "retry":
-            granted = task.granted + (task.iteration >= _limit(state, task))
-            task = replace(task, step=Step.NEXT, blocker="", action="", failures={}, granted=granted, session="")
-        case "blocked", "skip":
-            task = replace(
-                task, step=Step.END, blocker="", decision=Decision.SKIPPED, reason=f"skipped by {gate.by or 'you'}"
-            )
-        case _:
-            # Stopped, or withdrawn because nobody attends any more: the step stands, and the next turn sees to it.
-            pass
-    return _with(state, task)
 
 
 # ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -167,13 +181,42 @@ def _started(state: State, task: TaskState, event: ev.TaskStarted) -> TaskState:
     )
 
 
+def _resumed(state: State, task: TaskState, event: ev.TaskStarted) -> TaskState:
+    """A task that was put aside goes on from its tree."""
+    return replace(
+        task,
+        status=Status.RUNNING,
+        step=task.resumes or Step.NEXT,
+        resumes=None,
+        lane=event.lane,
+        rung=event.rung,
+        complexity=event.complexity,
+        started_at=task.started_at or state.now,
+        decision=None,
+        reason="",
+        action="",
+        blocker="",
+        mend=False,
+        again=None,
+        gate="",
+        tries=0,
+    )
+
+
+def _tree_kept(state: State, task: TaskState, event: ev.TreeKept) -> State:
+    keeps = tuple(name for name in state.keeps if name != task.id)
+    if task.kept is not None and task.kept.tree == event.tree:
+        task = replace(task, kept=replace(task.kept, ref=event.ref))
+    return _with(replace(state, keeps=keeps), task)
+
+
 def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
     return replace(
         task,
         iteration=event.iteration,
         attempt=1,
         rung=event.rung,
-        step=Step.ROLLBACK if task.recovery in ("last_good", "back_two") else Step.PREPARE,
+        step=Step.ROLLBACK if task.rollback else Step.PREPARE,
         session="" if event.rung != task.session_rung else task.session,
         scope_verdict=None,
         attempt_changes=(),
@@ -184,13 +227,24 @@ def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
         review=None,
         overridden=False,
         error="",
-        claim="",
+        claim=Claim.NONE,
         claim_text="",
         summary="",
         tries=0,
         long=False,
         overflows=0,
         overflowed=False,
+        cut_short=0,
+        proof=None,
+        proof_reason="",
+        proofs=(),
+        questions=(),
+        check_errors=0,
+        override="",
+        approved=False,
+        queued_at=0.0,
+        landed=(),
+        difference="",
         decision=None,
         top_next=False,
     )
@@ -205,10 +259,11 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         attempt_changes=(*task.attempt_changes, *event.attempt_changes) if task.attempt > 1 else event.attempt_changes,
         reverted=event.reverted,
         findings=event.findings,
+        scope_findings=event.findings,
         tries=0,
         scope_violations=task.scope_violations + bool(event.reverted),
     )
-    if task.claim in ("blocked", "failed") and not task.error:
+    if task.claim in (Claim.BLOCKED, Claim.FAILED) and not task.error:
         said = task.claim_text.strip().splitlines()
         task = replace(task, error=f"the agent says {task.claim}" + (f": {said[0]}" if said else ""))
     if task.error:
@@ -217,7 +272,7 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1, overflowed=False)
     if event.verdict is Verdict.PASS:
         return replace(task, step=Step.SCOPE_JUDGE if state.policy.scope_judge and task.changes else Step.CHECKS)
-    if event.verdict is Verdict.FAIL and task.attempt - task.overflows <= state.policy.scope_retries:
+    if event.verdict is Verdict.FAIL and task.attempt - task.overflows - task.cut_short <= state.policy.scope_retries:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
     return replace(task, step=Step.DECIDE)
 
@@ -233,9 +288,13 @@ def _scope_judged(task: TaskState, event: ev.ScopeJudged) -> TaskState:
 def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskState:
     task = replace(
         task,
-        checks=event.results,
-        findings=(*task.findings, *event.findings),
+        checks=_as_evidence(event),
+        findings=(*task.scope_findings, *event.findings),
         evidence=event.evidence,
+        proof=event.proof,
+        proof_reason=event.proof_reason,
+        proofs=event.proofs,
+        questions=event.questions,
         tries=0,
     )
     if event.tree != task.tree:
@@ -244,8 +303,33 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
         # No rung and no council can install a tool; the work is kept, and judged once the tool is there.
         words = "; ".join(f"check {result.name}: {result.reason}" for result in gone)
         return mend(task, words, "install it, then: devteam run (or answer retry)", Step.CHECKS)
+    if event.proof is ProofVerdict.QUESTION and event.questions:
+        return replace(task, step=Step.PERMISSION_GATE, approved=False, queued_at=0.0)
+    if event.proof is ProofVerdict.ERROR:
+        if not task.check_errors:
+            return replace(task, step=Step.CHECKS, check_errors=1)
+        if words := _environment(state, task):
+            return mend(task, words, "mend it, then: devteam run (or answer retry)", Step.CHECKS)
     passed = of_checks(task.checks, task.findings, asked=state.attended)[0] is Verdict.PASS
-    return replace(task, step=Step.REVIEW if passed and state.policy.review else Step.DECIDE)
+    if passed and task.approved and (proven(task) or task.overridden):
+        return replace(task, step=Step.COMMIT)
+    task = replace(task, approved=False, queued_at=0.0)
+    return replace(task, step=Step.REVIEW if passed and proven(task) and state.policy.review else Step.DECIDE)
+
+
+def _as_evidence(event: ev.ChecksFinished) -> tuple[CheckResult, ...]:
+    """The results; the one that only repeats the proof's verdict is shown, and not counted a second time."""
+    if event.proof is None:
+        return event.results
+    return tuple(replace(result, required=False) if result.name == PROOF else result for result in event.results)
+
+
+def _environment(state: State, task: TaskState) -> str:
+    """The checks that erred and erred on the base as well: nothing in the tree mends that. Empty: the change did it."""
+    before = {result.name: result.verdict for result in state.baseline}
+    erred = [result for result in task.checks if result.required and result.verdict is Verdict.ERROR]
+    alike = [result for result in erred if before.get(result.name) is Verdict.ERROR]
+    return "; ".join(f"check {result.name}: {result.reason}" for result in alike)
 
 
 def _reviewed(task: TaskState, event: ev.ReviewFinished) -> TaskState:
@@ -258,7 +342,7 @@ def _reviewed(task: TaskState, event: ev.ReviewFinished) -> TaskState:
 
 def _committed(task: TaskState, event: ev.Committed) -> TaskState:
     """On the sprint branch: complete, whatever stood in the way before."""
-    reason = "you overrode the reviewer" if task.overridden else task.reason
+    reason = (task.override or "you overrode the reviewer") if task.overridden else task.reason
     return replace(
         task,
         commit=event.commit,
@@ -272,12 +356,27 @@ def _committed(task: TaskState, event: ev.Committed) -> TaskState:
 
 
 def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState:
-    """Trees of the old base would undo the other lane's commit, so none of them is ever gone back to."""
+    """Trees of the old base would undo the other lane's commit, so none of them is ever gone back to.
+
+    Review, approval and override are about the task's own change: they stand while that is the same. Checks are about
+    the whole tree: they are run again on the merged one.
+    """
+    landed = (*task.landed, *event.landed)[-20:]
     task = replace(
-        task, good_tree="", history=fold_ends.treeless(task), checks=(), review=None, overridden=False, tries=0
+        task,
+        good_tree="",
+        history=fold_ends.treeless(task),
+        checks=(),
+        check_errors=0,
+        tries=0,
+        findings=task.scope_findings,
+        landed=landed,
     )
+    if event.tree and event.same_patch:
+        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS)
+    task = replace(task, review=None, overridden=False, override="", approved=False, queued_at=0.0)
     if event.tree:
-        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, findings=())
+        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, difference=event.difference)
     said = f"another task changed the same places: {', '.join(event.conflicts[:3])}"
     return replace(
         task,
@@ -287,12 +386,8 @@ def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState
         earlier=None,
         step=Step.NEXT,
         comments=(*task.comments, said)[-KEPT_COMMENTS:],
-        granted=task.granted + (task.iteration >= _limit(state, task)),
+        granted=task.granted + (task.iteration >= limit(state, task)),
     )
-
-
-def _limit(state: State, task: TaskState) -> int:
-    return state.policy.max_iterations + task.granted
 
 
 def _implements(effect: AnyEffect) -> bool:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from engine.core.model import Health
 from engine.core.policy import MonitorPolicy
 from engine.core.state import Record, TaskState
+from engine.core.vocabulary import Recovery
 
 
 def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tuple[Health, str]:
@@ -34,22 +36,30 @@ def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tup
     return Health.PROGRESSING, f"{last.passing} of {last.total} tests pass" if last.total else "under way"
 
 
-def recovery(task: TaskState, health: Health, policy: MonitorPolicy) -> tuple[str, str]:
-    """What to do about it before the next iteration: (name, tree). "human" when the recoveries are used up."""
+def recovery(task: TaskState, health: Health, policy: MonitorPolicy) -> tuple[Recovery, str]:
+    """What to do about it before the next iteration, and the tree to go back to."""
     if health is Health.PROGRESSING:
-        return "", ""
+        return Recovery.NONE, ""
     if task.recoveries.get(health.value, 0) >= policy.recoveries:
-        return "human", ""
+        # Whatever the human says: work goes on from what was good, not from what regressed.
+        worse = health in (Health.REGRESSING, Health.FLIP_FLOPPING)
+        return Recovery.HUMAN, task.good_tree if worse and policy.auto_rollback else ""
     match health:
         case Health.STALLED:
-            return "fresh", ""
+            return Recovery.FRESH, ""
         case Health.REGRESSING:
-            return ("last_good", task.good_tree) if policy.auto_rollback and task.good_tree else ("fresh", "")
+            return (
+                (Recovery.LAST_GOOD, task.good_tree)
+                if policy.auto_rollback and task.good_tree
+                else (Recovery.FRESH, "")
+            )
         case Health.FLIP_FLOPPING:
             back = task.history[-3].tree if len(task.history) >= 3 else task.good_tree
-            return ("back_two", back) if policy.auto_rollback and back else ("fresh", "")
+            return (Recovery.BACK_TWO, back) if policy.auto_rollback and back else (Recovery.FRESH, "")
+        case Health.BLOCKED:
+            return Recovery.HUMAN, ""
         case _:
-            return "human", ""
+            assert_never(health)
 
 
 def _flip_flop(history: Sequence[Record]) -> str:

@@ -1,6 +1,6 @@
 """The second ladder policy: the rung with the least expected cost per success, until that exceeds the task's value.
 
-Before each attempt every choice that is left (the same rung again, or any higher one) has an index, cost per call ÷
+Before each attempt every choice that is left (the same rung again, or any other one) has an index, cost per call ÷
 chance of success. Trying the smallest index first is the optimal order for boxes that may be opened one after another
 (Weitzman); what it buys over fixed thresholds is that a dear, hardly better rung is skipped, a cheap one retried, and
 money is not poured into tasks nobody solves. In replays of recorded runs a success cost 0.35–0.95 of what it costs
@@ -16,7 +16,7 @@ checks' output; each further failure makes the next success less likely.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from engine.core.model import Struct
 
@@ -27,11 +27,15 @@ AFTER_SHARE = 0.6
 """Prior share of a rung's fresh chance that is left once another rung has failed: what is left are the hard tasks."""
 AFTER_DECAY = 0.8
 """Per further rung that failed."""
+BELOW_SHARE = 0.3
+"""Share that is left of a rung's chance for each better rung that has failed: going down must be far cheaper to pay."""
 RETRY = 0.33
 RETRY_DECAY = 0.6
 """Per further failure at the same rung in this task."""
 PRIOR_WEIGHT = 4.0
 """Attempts a prior counts as: after a dozen of its own, a repository speaks for itself."""
+FADES = 0.9
+"""What an older price counts for beside the newest one, call by call."""
 PRICE_SHARE = 0.5
 """Prior cost of a call, as a share of what is reserved for it; counts as one call."""
 
@@ -53,6 +57,17 @@ class RungStats(Struct, frozen=True, kw_only=True):
     retry: tuple[int, int] = (0, 0)
     calls: int = 0
     cost_usd: float = 0.0
+
+
+class Price(Struct, frozen=True, kw_only=True):
+    """What a call costs of late: old calls fade, so that a new price is believed after a few."""
+
+    usd: float = 0.0
+    weight: float = 0.0
+
+    def after(self, cost_usd: float) -> Price:
+        weight = self.weight * FADES + 1.0
+        return Price(usd=(self.usd * self.weight * FADES + cost_usd) / weight, weight=weight)
 
 
 class Choice(Struct, frozen=True, kw_only=True):
@@ -103,15 +118,21 @@ def added(one: RungStats, other: RungStats) -> RungStats:
     )
 
 
-def choose(rungs_stats: Sequence[RungStats], failures_here: Sequence[int], current: int, value_usd: float) -> Choice:
-    """The cheapest expected success among the current rung and those above it, or none above `value_usd`.
+def choose(
+    rungs_stats: Sequence[RungStats],
+    failures_here: Sequence[int],
+    current: int,
+    value_usd: float,
+    closed: Container[int] = (),
+) -> Choice:
+    """The cheapest expected success at any rung, up or down, that is not closed to it; none above `value_usd`.
 
     `failures_here[i]` is how often rung i has failed at this task; all zero asks where to start.
     """
     options = [
         (cost_of(stats) / chance_of(rungs_stats, failures_here, rung), rung)
         for rung, stats in enumerate(rungs_stats)
-        if rung >= current
+        if rung not in closed
     ]
     if not options:
         return Choice(rung=None, reason="the ladder has no rung left")
@@ -139,10 +160,11 @@ def chance_of(rungs_stats: Sequence[RungStats], failures_here: Sequence[int], ru
     fresh = _pulled(stats.fresh, FRESH_LOW + (FRESH_HIGH - FRESH_LOW) * rung / top)
     own = _failed(failures_here, rung)
     others = sum(1 for other in range(len(rungs_stats)) if other != rung and _failed(failures_here, other))
+    above = sum(1 for other in range(rung + 1, len(rungs_stats)) if _failed(failures_here, other))
     if own:
-        return _pulled(stats.retry, RETRY) * RETRY_DECAY ** (own - 1)
+        return _pulled(stats.retry, RETRY) * RETRY_DECAY ** (own - 1) * BELOW_SHARE**above
     if others:
-        return _pulled(stats.after, fresh * AFTER_SHARE) * AFTER_DECAY ** (others - 1)
+        return _pulled(stats.after, fresh * AFTER_SHARE) * AFTER_DECAY ** (others - 1) * BELOW_SHARE**above
     return fresh
 
 

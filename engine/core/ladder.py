@@ -6,10 +6,17 @@ repository's sprints have measured. Both call the council when stuck at the top,
 
 from __future__ import annotations
 
-from engine.core.index_ladder import Attempt, RungStats, added, choose, measure
-from engine.core.model import Decision, Role, Struct
+from msgspec.structs import replace
+
+from engine.core.complexity import assess, start_rung
+from engine.core.index_ladder import Attempt, Price, RungStats, added, chance_of, choose, cost_of, measure
+from engine.core.model import Decision, FaultDomain, Role, Struct
 from engine.core.state import State, TaskState
+from engine.core.vocabulary import Council
 from engine.core.wording import plural
+
+ENOUGH = 8
+"""Fresh attempts at a rung before its history is believed."""
 
 
 class Climb(Struct, frozen=True, kw_only=True):
@@ -20,12 +27,41 @@ class Climb(Struct, frozen=True, kw_only=True):
     reason: str
 
 
+def start(state: State, task: TaskState) -> tuple[int, int, str]:
+    """Where a task starts: the rung, its complexity, and why."""
+    policy = state.policy.ladder
+    spec = replace(task.spec, agent=task.rung_asked) if task.rung_asked else task.spec
+    found = assess(spec)
+    rung, reason = start_rung(spec, found, policy.rungs)
+    if any(one.name.lower() == spec.agent.lower() for one in policy.rungs if spec.agent):
+        return rung, found.score, reason
+    if policy.policy == "index":
+        choice = choose(_measured(state), [0] * len(policy.rungs), -1, policy.task_value_usd)
+        return (rung if choice.rung is None else choice.rung), found.score, f"{choice.reason}; {reason}"
+    if found.uncertain and rung > 0 and (pays := _low_pays(state, rung)):
+        return 0, found.score, f"{pays}; {reason}"
+    return rung, found.score, reason
+
+
+def _low_pays(state: State, rung: int) -> str:
+    """Uncertain work starts low where this repository's own history says that it costs less a success."""
+    stats = _measured(state)
+    if sum(stats[0].fresh) < ENOUGH:
+        return ""
+    untried = [0] * len(stats)
+    low = cost_of(stats[0]) / chance_of(stats, untried, 0)
+    usual = cost_of(stats[rung]) / chance_of(stats, untried, rung)
+    if low > usual:
+        return ""
+    return f"uncertain, and the lowest rung pays here: ${low:.2f} a success against ${usual:.2f}"
+
+
 def after_failure(state: State, task: TaskState, stuck: str) -> Climb:
     """Stay, climb, or the council: once, then one attempt, then blocked."""
     policy = state.policy.ladder
     top = len(policy.rungs) - 1
     rung = min(task.rung, top)
-    if task.council == "done":
+    if task.council is Council.DONE:
         return Climb(decision=Decision.BLOCKED, rung=top, reason="the attempt after the Bug Council failed too")
     if stuck and rung == top:
         return Climb(decision=Decision.COUNCIL, rung=top, reason=f"stuck: {stuck} at the top rung")
@@ -50,20 +86,21 @@ def _by_count(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
 
 
 def _by_index(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
-    """Index: the cheapest expected success from here on up; stuck, from the next rung on. Not worth it: the human."""
+    """Index: the cheapest expected success at any rung; stuck, at any other. Not worth it: the human."""
     policy = state.policy.ladder
     top = len(policy.rungs) - 1
     failed = [0] * len(policy.rungs)
     for record in task.history:
-        if record.at >= task.started_at and record.decision is not Decision.COMPLETE and record.rung <= top:
+        wrong = record.decision is not Decision.COMPLETE and record.fault in (None, FaultDomain.CODE)
+        if record.at >= task.started_at and wrong and record.rung <= top:
             failed[record.rung] += 1
     failed[rung] += 1
-    worth = min(policy.task_value_usd, state.policy.budget.session_usd or policy.task_value_usd)
-    choice = choose(_measured(state), failed, rung + bool(stuck), worth)
+    # Any rung but the one it is stuck at: down as well as up.
+    choice = choose(_measured(state), failed, rung, policy.task_value_usd, (rung,) if stuck else ())
     why = f"stuck: {stuck}; {choice.reason}" if stuck else choice.reason
     if choice.rung is None:
         return Climb(decision=Decision.BLOCKED, rung=rung, reason=why)
-    decision = Decision.ITERATE if choice.rung == rung else Decision.ESCALATE
+    decision = Decision.ITERATE if choice.rung <= rung else Decision.ESCALATE
     return Climb(decision=decision, rung=choice.rung, reason=why)
 
 
@@ -76,10 +113,9 @@ def _measured(state: State) -> tuple[RungStats, ...]:
 
 
 def measured(state: State) -> dict[str, RungStats]:
-    """What this sprint's attempts say of each rung, by its name; a call's price is the rung's average."""
+    """What this sprint's attempts say of each rung, by its name; priced as its implementer costs of late."""
     rungs = state.policy.ladder.rungs
-    usage = [state.usage_by_rung.get(rung.name) for rung in rungs]
-    prices = [used.cost_usd / used.calls if used is not None and used.calls else 0.0 for used in usage]
+    prices = [state.prices.get(rung.name, Price()).usd for rung in rungs]
     attempts = [
         [
             Attempt(rung=past.rung, ok=past.decision is Decision.COMPLETE, cost_usd=prices[past.rung])

@@ -7,6 +7,8 @@ from typing import Any
 
 import msgspec
 
+from engine.core.vocabulary import ChangeKind, Claim, Severity
+
 
 class Struct(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Base of every value: frozen, keyword-only, compact in JSON; unknown fields from a newer version are ignored."""
@@ -21,6 +23,47 @@ class Verdict(StrEnum):
     NOT_RUN = "NOT_RUN"
 
 
+class ProofVerdict(StrEnum):
+    """What the runs R0–R4 say of a task's change (PROOF §3). Only PROVEN and HARMLESS may become COMPLETE."""
+
+    PROVEN = "PROVEN"
+    HARMLESS = "HARMLESS"
+    """The plan says that there is nothing to show, and nothing broke."""
+    UNPROVEN = "UNPROVEN"
+    """Nothing objects, but nothing was shown."""
+    QUESTION = "QUESTION"
+    """The change needs a permission it does not have: parked for a human, never the ladder."""
+    FAIL = "FAIL"
+    ERROR = "ERROR"
+    """Could not be collected, started, finished or parsed: the environment's fault, never a pass."""
+
+
+class MachineFault(StrEnum):
+    """What the machine under the engine lacks. It suspends the run, touches no task and charges nobody."""
+
+    DISK_FULL = "DISK_FULL"
+    NO_MEMORY = "NO_MEMORY"
+    NO_PROCESSES = "NO_PROCESSES"
+    NO_DESCRIPTORS = "NO_DESCRIPTORS"
+    STORE_FAULT = "STORE_FAULT"
+    """The disk under the state folder or the repository fails, or became read-only."""
+    BRANCH_LOST = "BRANCH_LOST"
+    REPO_MOVED = "REPO_MOVED"
+    GIT_LOCKED = "GIT_LOCKED"
+    """Another git holds a lock in the repository, or left one behind when it died."""
+
+
+class FaultDomain(StrEnum):
+    """Whose fault a failure is (PROOF §5). Only CODE iterates, escalates and goes to the council."""
+
+    CODE = "code"
+    JUDGE = "judge"
+    AGENT = "agent"
+    ENVIRONMENT = "environment"
+    PLAN = "plan"
+    MACHINE = "machine"
+
+
 class Decision(StrEnum):
     """How an iteration, or a task, ended."""
 
@@ -30,6 +73,8 @@ class Decision(StrEnum):
     COUNCIL = "COUNCIL"
     HALT = "HALT"
     BLOCKED = "BLOCKED"
+    PARKED = "PARKED"
+    """A question for a human: the work is kept until it is answered."""
     SKIPPED = "SKIPPED"
     BUDGET_EXHAUSTED = "BUDGET_EXHAUSTED"
 
@@ -50,11 +95,16 @@ class Role(StrEnum):
     IMPLEMENTER = "implementer"
     SCOPE_JUDGE = "scope-judge"
     REVIEWER = "reviewer"
+    SPRINT_REVIEWER = "sprint-reviewer"
+    """Judges the finished sprint as a whole."""
     PLANNER = "planner"
     PLAN_REVIEWER = "plan-reviewer"
     COUNCILLOR = "councillor"
     SYNTHESIST = "synthesist"
     ANSWERER = "answerer"
+    GATHERER = "gatherer"
+    """Reads the repository before planning."""
+    PRD_WRITER = "prd-writer"
 
 
 class CheckKind(StrEnum):
@@ -88,6 +138,8 @@ class ResultKind(StrEnum):
     TIMEOUT = "timeout"
     CRASH = "crash"
     NO_RESULT = "no_result"
+    NOT_STARTED = "not_started"
+    """The program is not there, or could not be run: nothing was spent, and no other rung mends it."""
 
 
 class TaskSpec(Struct, frozen=True, kw_only=True):
@@ -112,7 +164,9 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     done: bool = False
     skipped: bool = False
     allow: tuple[str, ...] = ()
-    """What the plan waives for this task, e.g. "delete-tests" or a test id that may go."""
+    """Permissions beyond the scope (PROOF §3), e.g. "rename a to b", "edit tests/data.json"."""
+    proof: str = ""
+    """"none": the plan says that there is nothing to show (docs, refactoring); empty: a proof is wanted."""
 
 
 class PhaseSpec(Struct, frozen=True, kw_only=True):
@@ -145,7 +199,9 @@ class Rung(Struct, frozen=True, kw_only=True):
     agent: str
     model: str = ""
     reserve_usd: float = 1.0
-    """Reserved before each call; also the call's own cap where the agent has one."""
+    """Set aside before each call."""
+    cap_usd: float = 0.0
+    """The most one call may cost, where the agent can be told; 0: what the budget leaves."""
 
 
 class Tokens(Struct, frozen=True, kw_only=True):
@@ -221,11 +277,13 @@ class AgentResult(Struct, frozen=True, kw_only=True):
     cost_is_estimate: bool = False
     reset_at: float | None = None
     denials: tuple[str, ...] = ()
-    claim: str = ""
-    """What the agent says of itself: complete, blocked, failed or nothing. Never believed, only heard."""
+    claim: Claim = Claim.NONE
+    """What the agent says of itself. Never believed, only heard."""
     claim_text: str = ""
     exit_code: int | None = None
     error: str = ""
+    silent: bool = False
+    """It ended before its first word: the program's fault, not the work's."""
     hint: str = ""
     """What the user may type to mend it."""
     seconds: float = 0.0
@@ -248,8 +306,7 @@ class FileChange(Struct, frozen=True, kw_only=True):
     """One path of a tree diff."""
 
     path: str
-    change: str
-    """added, modified, deleted or type."""
+    change: ChangeKind
     added: int = 0
     removed: int = 0
 
@@ -277,8 +334,37 @@ class Finding(Struct, frozen=True, kw_only=True):
     text: str
     path: str = ""
     line: int = 0
-    severity: str = "error"
-    """error fails the check; human asks somebody; note is only shown; critical triggers the halt rule."""
+    severity: Severity = "error"
+
+
+class Proof(Struct, frozen=True, kw_only=True):
+    """One thing that was red on the base and is green on the change."""
+
+    kind: str
+    """verify: a command of the task; fixed: a test of the base; new: a test the change adds."""
+    name: str
+    """The command, or the test's id."""
+    check: str = ""
+    path: str = ""
+    line: int = 0
+    red: str = ""
+    """How it failed on the base, in a line."""
+    boundary: str = ""
+    """With the subject in another process: holds, differs, cannot cross; empty where that was not tried."""
+
+
+class Question(Struct, frozen=True, kw_only=True):
+    """A permission that the change needs and the plan does not give."""
+
+    rule: str
+    text: str
+    allow: str
+    """The entry of the task's `allow:` that would grant it."""
+    path: str = ""
+    line: int = 0
+    before: str = ""
+    """The old test, file or line, as an excerpt."""
+    after: str = ""
 
 
 class CheckResult(Struct, frozen=True, kw_only=True):
@@ -303,6 +389,10 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     """The tail of the check's own output, for the next attempt and for people."""
     missing: bool = False
     """Its tool is not there, and was not there on the base: nothing in the tree mends that."""
+    only_in_clone: tuple[str, ...] = ()
+    """Of a baseline: tests that pass in the user's checkout and not in the clone; the check's name: all of it."""
+    hint: str = ""
+    """The one line that mends an environment's fault."""
     source: str = ""
     """Where the verdict comes from: junit, sarif, json or exit code."""
     evidence: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.core.model import Role, Rung, Struct
+from engine.core.model import CheckKind, Role, Rung, Struct
+from engine.core.vocabulary import Detached, GateMode, LadderKind, ReviewMode
 
 DEFAULT_RUNGS = (
     Rung(name="haiku", agent="claude", model="haiku", reserve_usd=0.25),
@@ -16,7 +17,7 @@ class LadderPolicy(Struct, frozen=True, kw_only=True):
 
     rungs: tuple[Rung, ...] = DEFAULT_RUNGS
     failures: tuple[int, ...] = (2, 2, 3)
-    policy: str = "classic"
+    policy: LadderKind = "classic"
     """classic, or index: the rung with the least expected cost per success from measured history."""
     task_value_usd: float = 20.0
     """index: above this expected cost per success the task is BLOCKED."""
@@ -30,7 +31,14 @@ class LadderPolicy(Struct, frozen=True, kw_only=True):
         for index, rung in enumerate(self.rungs):
             if rung.name == named:
                 return index
-        return 0 if role in (Role.SCOPE_JUDGE, Role.ANSWERER) else len(self.rungs) - 1
+        top = len(self.rungs) - 1
+        if role is Role.SPRINT_REVIEWER:
+            return self.role_rung(Role.REVIEWER)
+        if role is Role.PLAN_REVIEWER:
+            # Another agent than the planner's where the ladder has one: the same mind overlooks the same things.
+            planner = self.rungs[self.role_rung(Role.PLANNER)].agent if self.rungs else ""
+            return next((index for index in range(top, -1, -1) if self.rungs[index].agent != planner), top)
+        return 0 if role in (Role.SCOPE_JUDGE, Role.ANSWERER, Role.GATHERER) else top
 
     def threshold(self, rung: int) -> int:
         return self.failures[min(rung, len(self.failures) - 1)] if self.failures else 2
@@ -77,10 +85,14 @@ class BreakerPolicy(Struct, frozen=True, kw_only=True):
 class GatePolicy(Struct, frozen=True, kw_only=True):
     """When the human is asked: gated or auto."""
 
-    fix: str = "gated"
-    task: str = "gated"
+    fix: GateMode = "gated"
+    task: GateMode = "gated"
     force_fix_at: int = 3
     """From this attempt on the fix gate is always asked when somebody attends."""
+    detached: Detached = Detached.CONTINUE
+    """What happens when the last one who watches leaves."""
+    lease_seconds: float = 12 * 3600.0
+    """Longest time a run goes on with nobody watching; 0: no bound."""
 
 
 class TimeoutPolicy(Struct, frozen=True, kw_only=True):
@@ -91,6 +103,8 @@ class TimeoutPolicy(Struct, frozen=True, kw_only=True):
     review: float = 60.0
     idle: float = 120.0
     """An agent that says nothing this long is ended."""
+    extend: float = 4.0
+    """An agent that still works at its time is given up to so many times as long; 1: it is ended."""
 
 
 class MonitorPolicy(Struct, frozen=True, kw_only=True):
@@ -100,6 +114,10 @@ class MonitorPolicy(Struct, frozen=True, kw_only=True):
     recoveries: int = 2
     """Recoveries per status, then the human."""
     auto_rollback: bool = True
+    rollback_checks: tuple[CheckKind, ...] = (CheckKind.BUILD, CheckKind.TESTS, CheckKind.TYPES)
+    """Kinds of checks a commit is judged by when the branch goes back; where there is none of them, all."""
+    rollback_search: int = 10
+    """How many commits are looked at for a good one."""
 
 
 class CheckpointPolicy(Struct, frozen=True, kw_only=True):
@@ -135,8 +153,10 @@ class Policy(Struct, frozen=True, kw_only=True):
     timeouts: TimeoutPolicy = TimeoutPolicy()
     monitor: MonitorPolicy = MonitorPolicy()
     checkpoints: CheckpointPolicy = CheckpointPolicy()
-    review: bool = True
-    """Ask a reviewer; off, the checks alone decide."""
+    review: bool | ReviewMode = "task"
+    """One review for each task, or one for a batch; False: the checks alone decide. True (older journals) is task."""
     scope_judge: bool = False
     auto_land: bool = False
     final_checks: bool = True
+    final_review: bool = True
+    """One reviewer judges the finished sprint as a whole."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.model import CheckKind, Decision, Verdict
 from engine.core.state import Record, TaskState
-from engine.core.verdict import counts, failing_set, of_checks
+from engine.core.verdict import changes_wanted, counts, failing_set, of_checks, proven
 
 
 def record_of(task: TaskState, decision: Decision | None, reason: str, now: float, *, asked: bool = False) -> Record:
@@ -19,7 +19,7 @@ def record_of(task: TaskState, decision: Decision | None, reason: str, now: floa
         rung=task.rung,
         tree=task.tree,
         files=tuple(sorted({change.path for change in task.attempt_changes})),
-        green=bool(task.checks) and verdict is Verdict.PASS,
+        green=bool(task.checks) and verdict is Verdict.PASS and not changes_wanted(task) and proven(task),
         passing=passing,
         total=total,
         failing=failing_set(task),
@@ -31,6 +31,7 @@ def record_of(task: TaskState, decision: Decision | None, reason: str, now: floa
         modified=kinds.count("modified") + kinds.count("type"),
         deleted=kinds.count("deleted"),
         coverage=coverages[0] if coverages else None,
+        built=any(result.verdict in (Verdict.PASS, Verdict.FAIL) for result in build),
         build_errors=sum(result.errors for result in build),
         build_warnings=sum(result.warnings for result in build),
         new_tests=sum(result.counts.new for result in task.checks if result.counts is not None),
@@ -45,4 +46,13 @@ def _error(task: TaskState, verdict: Verdict, why: str) -> str:
         return task.error
     if task.scope_verdict is not Verdict.PASS:
         return f"scope: {', '.join(task.reverted) or task.scope_verdict or 'not checked'}"
-    return "" if verdict is Verdict.PASS else why
+    if verdict is not Verdict.PASS:
+        return why
+    if not proven(task):
+        return f"{task.proof}: {task.proof_reason}"
+    if task.review is not None and changes_wanted(task):
+        issues = [issue.text for issue in task.review.issues]
+        return (
+            f"review: {(issues or [one.text for one in task.review.criteria if not one.met] or ['no issue named'])[0]}"
+        )
+    return ""

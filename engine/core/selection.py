@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.state import State, Status, TaskState
+from engine.core.state import State, Status, Step, TaskState
 
 
 def ready(state: State) -> list[TaskState]:
@@ -38,10 +38,17 @@ def doomed(state: State) -> list[tuple[TaskState, str]]:
             if other is None:
                 found.append((task, f"depends on {name}, which is not in the plan"))
                 break
-            if other.ended and other.status is not Status.COMPLETE:
+            if other.ended and other.status not in (Status.COMPLETE, Status.PARKED):
                 found.append((task, f"depends on {name}, which is {other.status.value}"))
                 break
     return found
+
+
+def first_in_train(state: State, task: TaskState) -> bool:
+    """Finished tasks commit oldest first: the first of them is committed, or checked again on what came before it."""
+    train = [one for one in state.tasks.values() if one.queued_at and one.step in (Step.COMMIT, Step.CHECKS)]
+    running = [one for one in train if one.status is Status.RUNNING]
+    return not running or min(running, key=lambda one: one.queued_at).id == task.id
 
 
 def free_lanes(state: State) -> list[int]:

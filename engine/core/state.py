@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import assert_never
 
 from engine.core.effects import AnyEffect, CallAgent, Wait
-from engine.core.index_ladder import RungStats
+from engine.core.forecast import PastTask
+from engine.core.index_ladder import Price, RungStats
 from engine.core.model import (
     CheckResult,
     Decision,
     Diagnosis,
+    FaultDomain,
     FileChange,
     Finding,
     Health,
+    MachineFault,
     Plan,
+    Proof,
+    ProofVerdict,
+    Question,
     Review,
     Role,
     SessionSummary,
@@ -22,7 +29,10 @@ from engine.core.model import (
     Tokens,
     Verdict,
 )
+from engine.core.planning_state import Planning, Until
 from engine.core.policy import Policy
+from engine.core.sprint_review_state import SprintReview
+from engine.core.vocabulary import Choice, Claim, Council, GateKind, Outcome, Recovery, Stopping
 
 HISTORY = 12
 """Iteration records kept per task; the journal has them all."""
@@ -35,19 +45,31 @@ class Status(StrEnum):
     PENDING = "pending"
     RUNNING = "running"
     COMPLETE = "complete"
+    PARKED = "parked"
+    """A question waits for a human; tree and evidence are kept."""
     BLOCKED = "blocked"
     SKIPPED = "skipped"
     HALTED = "halted"
     BUDGET_EXHAUSTED = "budget_exhausted"
 
 
-STATUS_OF = {
-    Decision.COMPLETE: Status.COMPLETE,
-    Decision.BLOCKED: Status.BLOCKED,
-    Decision.SKIPPED: Status.SKIPPED,
-    Decision.HALT: Status.HALTED,
-    Decision.BUDGET_EXHAUSTED: Status.BUDGET_EXHAUSTED,
-}
+def status_of(decision: Decision) -> Status:
+    """What an ended task is called by its decision."""
+    match decision:
+        case Decision.COMPLETE:
+            return Status.COMPLETE
+        case Decision.SKIPPED:
+            return Status.SKIPPED
+        case Decision.HALT:
+            return Status.HALTED
+        case Decision.BUDGET_EXHAUSTED:
+            return Status.BUDGET_EXHAUSTED
+        case Decision.PARKED:
+            return Status.PARKED
+        case Decision.BLOCKED | Decision.ITERATE | Decision.ESCALATE | Decision.COUNCIL:
+            return Status.BLOCKED
+        case _:
+            assert_never(decision)
 
 
 class Step(StrEnum):
@@ -68,6 +90,7 @@ class Step(StrEnum):
     COUNCIL = "council"
     TASK_GATE = "task_gate"
     COMMIT = "commit"
+    PERMISSION_GATE = "permission_gate"
     END = "end"
 
 
@@ -93,12 +116,15 @@ class Record(Struct, frozen=True, kw_only=True):
     modified: int = 0
     deleted: int = 0
     coverage: float | None = None
+    built: bool = False
+    """A build check came to a verdict; without one, no errors are no news."""
     build_errors: int = 0
     build_warnings: int = 0
     new_tests: int = 0
     at: float = 0.0
     decision: Decision | None = None
     reason: str = ""
+    fault: FaultDomain | None = None
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
@@ -153,7 +179,9 @@ class TaskState(Struct, frozen=True, kw_only=True):
     overflows: int = 0
     """Sessions of this iteration that ran out of context."""
     overflowed: bool = False
-    """The last one did: once its changes are held to the scope, a fresh session takes them up."""
+    """The last call was cut short: once its changes are held to the scope, another takes them up."""
+    cut_short: int = 0
+    """Calls of this iteration that a limit or their time ended in the middle: the same session goes on."""
     earlier: SessionSummary | None = None
     """What that session did, told to the fresh one."""
     scope_verdict: Verdict | None = None
@@ -162,19 +190,46 @@ class TaskState(Struct, frozen=True, kw_only=True):
     reverted: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
+    scope_findings: tuple[Finding, ...] = ()
+    """Those of the scope check alone."""
     evidence: str = ""
+    proof: ProofVerdict | None = None
+    proof_reason: str = ""
+    proofs: tuple[Proof, ...] = ()
+    questions: tuple[Question, ...] = ()
+    """Permissions that the present tree needs and does not have."""
+    allowed: tuple[str, ...] = ()
+    """Entries a human added to the plan's `allow:`."""
+    unproven: int = 0
+    """Iterations in a row that showed nothing."""
+    check_errors: int = 0
+    """Runs of the checks on this tree that could not be finished."""
     review: Review | None = None
     overridden: bool = False
-    """The human overrode the reviewer for this tree."""
+    """The human overrode the reviewer for this change."""
+    override: str = ""
+    """Who did, and past what."""
+    approved: bool = False
+    """The change may be committed: a human said so, or nobody needed to."""
+    queued_at: float = 0.0
+    """Since when it stands in the merge train; 0: it does not."""
+    landed: tuple[str, ...] = ()
+    """What other tasks committed since it was judged."""
+    difference: str = ""
+    """How that changed its own patch."""
+    kept: KeptTree | None = None
+    """What it had come to when it was last put aside."""
+    resumes: Step | None = None
+    """A task put aside goes on here, from its kept tree."""
     error: str = ""
     """Why this iteration ended early."""
-    claim: str = ""
+    claim: Claim = Claim.NONE
     claim_text: str = ""
     summary: str = ""
     """The agent's own closing words; shown as a claim, never used."""
     fix_attempts: int = 0
-    council: str = ""
-    """Empty, sitting or done: once per task."""
+    council: Council = Council.NONE
+    """Once per task."""
     seats: dict[str, str] = {}
     seat_tries: dict[str, int] = {}
     diagnosis: Diagnosis | None = None
@@ -190,6 +245,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     """The next call gets twice the time."""
     not_before: float = 0.0
     """Backoff."""
+    council_asked: bool = False
+    """A human wants the Bug Council."""
     top_next: bool = False
     """A security-critical finding sends the next attempt to the top rung."""
     history: tuple[Record, ...] = ()
@@ -198,7 +255,11 @@ class TaskState(Struct, frozen=True, kw_only=True):
     health: Health = Health.PROGRESSING
     health_reason: str = ""
     recoveries: dict[str, int] = {}
-    recovery: str = ""
+    recovery: Recovery = Recovery.NONE
+    rollback: str = ""
+    """The tree the next iteration goes back to."""
+    rung_asked: str = ""
+    """The rung a human wants it to start at."""
     decision: Decision | None = None
     reason: str = ""
     action: str = ""
@@ -227,22 +288,35 @@ class TaskState(Struct, frozen=True, kw_only=True):
         return self.status not in (Status.PENDING, Status.RUNNING)
 
 
+class KeptTree(Struct, frozen=True, kw_only=True):
+    """A tree that was paid for, pinned or about to be."""
+
+    tree: str
+    base: str
+    iteration: int
+    reason: str
+    green: bool = False
+    """In scope, and its checks passed."""
+    ref: str = ""
+    """Empty until it is pinned."""
+
+
 class GateState(Struct, frozen=True, kw_only=True):
     """A question put to the human."""
 
     id: str
     task: str
-    kind: str
+    kind: GateKind
     title: str
     body: str = ""
     attempt: int = 0
-    choices: tuple[str, ...] = ()
+    choices: tuple[Choice, ...] = ()
     tree: str = ""
     evidence: str = ""
     forced: bool = False
     opened_at: float = 0.0
-    choice: str = ""
-    """Empty while it is open."""
+    choice: Choice | None = None
+    """None while it is open."""
     text: str = ""
     by: str = ""
     questions: tuple[tuple[str, str], ...] = ()
@@ -250,7 +324,7 @@ class GateState(Struct, frozen=True, kw_only=True):
 
     @property
     def open(self) -> bool:
-        return not self.choice
+        return self.choice is None
 
 
 class Usage(Struct, frozen=True, kw_only=True):
@@ -314,11 +388,10 @@ class State(Struct, frozen=True, kw_only=True):
     waits: bool = True
     sandbox: str = ""
     utc_offset: float = 0.0
-    outcome: str = ""
+    outcome: Outcome | None = None
     outcome_reason: str = ""
     paused: bool = False
-    stopping: str = ""
-    """Empty, graceful or now."""
+    stopping: Stopping = Stopping.NO
     cancelled: bool = False
     base: str = ""
     base_tree: str = ""
@@ -328,6 +401,10 @@ class State(Struct, frozen=True, kw_only=True):
     baseline_run: str = ""
     """The run whose baseline checks are in."""
     baseline: tuple[CheckResult, ...] = ()
+    base_results: tuple[CheckResult, ...] = ()
+    """What the checks said of the sprint's base, before it had a commit of its own."""
+    restored_run: str = ""
+    """The run that looked for a good commit to go back to."""
     final: Verdict | None = None
     final_reason: str = ""
     inflight: dict[str, AnyEffect] = {}
@@ -335,10 +412,16 @@ class State(Struct, frozen=True, kw_only=True):
     sprint_tries: int = 0
     sprint_not_before: float = 0.0
     sprint_error: str = ""
+    suspended: MachineFault | None = None
+    """What the machine lacks; nothing is started until a probe says that it is there again."""
+    suspended_reason: str = ""
+    suspended_since: float = 0.0
+    probes: int = 0
+    """Probes since then that failed."""
     gates: dict[str, GateState] = {}
     """Open gates, and the last answered ones."""
     gate_count: int = 0
-    auto: dict[str, bool] = {}
+    auto: dict[GateKind, bool] = {}
     """Gate kinds the human set to auto (or took back)."""
     spent_usd: float = 0.0
     day: int = 0
@@ -347,6 +430,8 @@ class State(Struct, frozen=True, kw_only=True):
     recent_calls: tuple[float, ...] = ()
     measured: dict[str, RungStats] = {}
     """What the repository's other sprints measured of each rung, by its name."""
+    prices: dict[str, Price] = {}
+    """What an implementer's call costs of late, by rung."""
     usage_by_rung: dict[str, Usage] = {}
     usage_by_role: dict[str, Usage] = {}
     usage_by_day: dict[str, float] = {}
@@ -361,6 +446,8 @@ class State(Struct, frozen=True, kw_only=True):
     health_reason: str = "not started"
     milestones: tuple[str, ...] = ()
     """Baselines wanted and not made yet."""
+    keeps: tuple[str, ...] = ()
+    """Tasks whose put-aside tree is not pinned yet."""
     baselines: tuple[Baseline, ...] = ()
     checkpoint_due: str = ""
     checkpoints: tuple[Checkpoint, ...] = ()
@@ -372,6 +459,15 @@ class State(Struct, frozen=True, kw_only=True):
     landed: str = ""
     learnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    planning: Planning | None = None
+    """The planning conversation, while there is one and after."""
+    replanned: tuple[str, ...] = ()
+    """Tasks that were planned anew: once by itself."""
+    sprint_review: SprintReview = SprintReview()
+    """The final review of the whole."""
+    until: Until = Until.SPRINT
+    past: tuple[PastTask, ...] = ()
+    """Finished tasks of other sprints."""
 
     def calls_in_flight(self) -> list[CallAgent]:
         return [effect for effect in self.inflight.values() if isinstance(effect, CallAgent)]
@@ -386,14 +482,33 @@ class State(Struct, frozen=True, kw_only=True):
         return sum(call.reserve_usd for call in self.calls_in_flight())
 
     def task_in_flight(self, task: str) -> list[AnyEffect]:
-        return [effect for effect in self.inflight.values() if effect.task == task]
+        return [
+            effect
+            for effect in self.inflight.values()
+            if effect.task == task or (isinstance(effect, CallAgent) and task in effect.trees)
+        ]
 
     def open_gates(self) -> list[GateState]:
         return [gate for gate in self.gates.values() if gate.open]
 
-    def auto_mode(self, kind: str) -> bool:
-        configured = self.policy.gates.fix if kind == "fix" else self.policy.gates.task
-        return self.auto.get(kind, configured == "auto")
+    def auto_mode(self, kind: GateKind) -> bool:
+        """Gates of this kind are answered by themselves. What only a human can move never is."""
+        match kind:
+            case GateKind.FIX:
+                return self.auto.get(kind, self.policy.gates.fix == "auto")
+            case GateKind.TASK:
+                return self.auto.get(kind, self.policy.gates.task == "auto")
+            case (
+                GateKind.BLOCKED
+                | GateKind.PERMISSION
+                | GateKind.QUESTION
+                | GateKind.PLAN
+                | GateKind.PRD
+                | GateKind.SPRINT
+            ):
+                return False
+            case _:
+                assert_never(kind)
 
     def rung_for(self, task: TaskState, role: Role) -> int:
         """The rung a role works at: the implementer's climbs with the task, the others have their own."""

@@ -17,6 +17,9 @@ def stuck(history: Sequence[Record], window: int = 3) -> str:
         return f"the same error {window} times: {first.error}"
     if first.failing and all(record.failing == first.failing for record in last):
         return f"the same {len(first.failing)} failing {window} times: {first.failing[0]}"
-    if first.files and all(record.files == first.files and record.passing <= first.passing for record in last):
+    # A review that finds something else each time is progress, in whichever files it is made.
+    opinions = all(record.error.startswith("review: ") for record in last)
+    still = all(record.files == first.files and record.passing <= first.passing for record in last)
+    if first.files and still and not opinions:
         return f"the same {len(first.files)} file(s) changed {window} times without progress"
     return ""

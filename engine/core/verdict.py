@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
-from engine.core.model import CheckResult, Finding, Verdict
+from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.core.state import TaskState
+from engine.core.vocabulary import Severity
 
 
 def of_checks(
@@ -22,13 +24,24 @@ def of_checks(
         bad = [result for result in required if result.verdict is verdict]
         if bad:
             return verdict, "; ".join(f"{result.name}: {result.reason or verdict.value}" for result in bad)
-    harmless = ("note", "human") if asked else ("note",)
-    blocking = [finding for finding in findings if finding.severity not in harmless]
+    blocking = [finding for finding in findings if _blocks(finding.severity, asked)]
     if blocking:
         return Verdict.FAIL, "; ".join(finding.text for finding in blocking[:3])
     if any(result.verdict is not Verdict.PASS for result in required):
         return Verdict.ERROR, "a check gave an unknown verdict"
     return Verdict.PASS, f"{len(required)} of {len(required)} checks pass"
+
+
+def _blocks(severity: Severity, asked: bool) -> bool:
+    match severity:
+        case "critical" | "error" | "warning":
+            return True
+        case "human":
+            return not asked
+        case "note":
+            return False
+        case _:
+            assert_never(severity)
 
 
 def critical(task: TaskState) -> Finding | None:
@@ -59,6 +72,9 @@ def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tupl
         return verdict, reason
     if found := critical(task):
         return Verdict.FAIL, f"security-critical: {found.text}"
+    if not proven(task):
+        word = task.proof.value if task.proof else ""
+        return Verdict.NOT_RUN, f"{word}: {task.proof_reason or 'nothing turned from red to green'}"
     if not needs_review or task.overridden:
         return Verdict.PASS, reason
     review = task.review
@@ -74,6 +90,25 @@ def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tupl
         issue = review.issues[0].text if review.issues else "no issue named"
         return Verdict.FAIL, f"review needs changes: {issue}"
     return Verdict.PASS, f"{reason}, review approved"
+
+
+def proven(task: TaskState) -> bool:
+    """The present tree shows what it was made for, or the plan says that there is nothing to show (PROOF §3)."""
+    match task.proof:
+        case None | ProofVerdict.PROVEN | ProofVerdict.HARMLESS:
+            return True
+        case ProofVerdict.UNPROVEN | ProofVerdict.QUESTION | ProofVerdict.FAIL | ProofVerdict.ERROR:
+            return False
+        case _:
+            assert_never(task.proof)
+
+
+def changes_wanted(task: TaskState) -> bool:
+    """A review of the present tree stands, and it does not approve."""
+    review = task.review
+    if review is None or task.overridden:
+        return False
+    return not review.approved or any(not criterion.met for criterion in review.criteria)
 
 
 def counts(results: Iterable[CheckResult]) -> tuple[int, int]:

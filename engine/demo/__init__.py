@@ -7,6 +7,7 @@ import sys
 import tomllib
 from pathlib import Path
 
+from engine import files
 from engine.bus import Subscription
 from engine.core import commands as cmd
 from engine.core import events as ev
@@ -55,7 +56,7 @@ def prepare(folder: Path, today: str) -> SprintFolder:
 
 def _write(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+    files.write(path, text, mode=files.SHARED, durable=False)
 
 
 def _config() -> str:

@@ -1,6 +1,6 @@
 """The event log on SQLite: append, read, integrity, snapshots, backup, migration, and the lock of its one writer."""
 
-from engine.journal.errors import (
+from engine.journal.journal_errors import (
     EngineRunning,
     JournalBroken,
     JournalConflict,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from engine import files
 from engine.journal import replace
 from engine.journal.verify import Head, check, check_tables, finding_damage
 
@@ -35,7 +36,7 @@ def write_backup(connection: apsw.Connection, folder: Path) -> Path:
         replace.copy(connection, made)
         verify_file(made)
         made.replace(path)
-        replace.sync(folder)
+        files.sync(folder)
     finally:
         with contextlib.suppress(OSError):
             made.unlink(missing_ok=True)

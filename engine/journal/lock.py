@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 import msgspec
 
-from engine.journal.errors import EngineRunning, translate
+from engine.journal.journal_errors import EngineRunning, translate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,9 @@ from msgspec import json
 from engine.core.events import SCHEMA, Envelope, encode, type_of
 from engine.journal import schema
 from engine.journal.backup import backups, write_backup
-from engine.journal.errors import JournalError, JournalReadOnly, translate
+from engine.journal.journal_errors import JournalBroken, JournalError, JournalReadOnly, translate
 from engine.journal.opening import check_format, open_verified
+from engine.journal.presence import Whereabouts, inode, whereabouts
 from engine.journal.read import Reader, snapshot_content
 from engine.journal.rows import Row, make
 from engine.journal.verify import Damage, Head
@@ -46,6 +47,7 @@ class Journal(Reader):
         self._head = Head()
         self._mark: MarkFile | None = None
         self._view: View | None = None
+        self._inode = 0
 
     @classmethod
     def open(
@@ -66,14 +68,17 @@ class Journal(Reader):
         if read_only:
             journal._attach()
             return journal
-        stamp = datetime.fromtimestamp(clock(), UTC).strftime("%Y%m%dT%H%M%SZ")
-        try:
-            opened = open_verified(path, backup_dir, stamp, busy_ms)
-        except (apsw.Error, OSError) as error:
-            raise translate(error, path) from error
-        journal._connection, journal._head = opened.connection, opened.head
-        journal._mark, journal.recovery, journal._verified = opened.mark, opened.recovery, True
+        journal._open()
         return journal
+
+    def _open(self) -> None:
+        stamp = datetime.fromtimestamp(self._clock(), UTC).strftime("%Y%m%dT%H%M%SZ")
+        try:
+            opened = open_verified(self.path, self._backup_dir, stamp, self._busy_ms)
+        except (apsw.Error, OSError) as error:
+            raise translate(error, self.path) from error
+        self._connection, self._head, self._inode = opened.connection, opened.head, inode(self.path)
+        self._mark, self.recovery, self._verified = opened.mark, opened.recovery, True
 
     @property
     def read_only(self) -> bool:
@@ -81,9 +86,11 @@ class Journal(Reader):
 
     def append(self, stream: str, events: Sequence[Fact]) -> list[Envelope]:
         """Record events in one transaction: durable when this returns, none of them recorded when it raises."""
-        mark = self._writable()
+        self._writable()
         if not events:
             return []
+        self._must_be_there()
+        mark = self._writable()
         # + 0.0 makes a negative zero positive: SQLite would, and the CRC covers the bytes.
         name, at = stream.encode(), float(self._clock()) + 0.0
         seq, chain, version = self._head.seq, self._head.chain, self._head.versions.get(name, 0)
@@ -100,6 +107,19 @@ class Journal(Reader):
         return [
             Envelope(seq=row.seq, stream=stream, at=at, event=event) for row, event in zip(rows, events, strict=True)
         ]
+
+    def _must_be_there(self) -> None:
+        """Somebody may have deleted the file: all of it is still open here, so it is written anew. One that was moved
+        with its folder takes what is appended along."""
+        if inode(self.path) == self._inode or whereabouts(self.path, self._inode) is not Whereabouts.GONE:
+            return
+        if not self.path.parent.is_dir():
+            raise JournalBroken(
+                f"The journal {self.path} is gone, and its folder too.", "Bring the folder back: nothing is recorded."
+            )
+        self.backup()
+        self.close()
+        self._open()
 
     def save_snapshot(self, stream: str, seq: int, state: bytes, fingerprint: str) -> None:
         """Keep a fold of the stream up to `seq`. `fingerprint` names the code that folded; any other ignores it."""

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from typing import TYPE_CHECKING
 
 import apsw
 import msgspec
 
+from engine import files
 from engine.journal import place, replace, schema
 from engine.journal.backup import backups
-from engine.journal.errors import JournalTooNew
+from engine.journal.journal_errors import JournalTooNew
 from engine.journal.mark import MarkFile, mark_path, read_mark
-from engine.journal.recover import RecoveryReport, recover
+from engine.journal.recover import RecoveryReport, recover, refuse_older
 from engine.journal.verify import Damage, Head, check_complete, check_tables
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.journal.mark import Mark
+
+
+LOOKS = (0.05, 0.2)
+"""Seconds before a journal that seems damaged is read again."""
 
 
 class Opened(msgspec.Struct):
@@ -32,7 +38,7 @@ class Opened(msgspec.Struct):
 
 
 def open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Opened:
-    """Raises the errors of engine.journal.errors, and those of SQLite and the system, which the caller names."""
+    """Raises the errors of journal_errors, and those of SQLite and the system, which the caller names."""
     folder = path.parent
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
@@ -44,10 +50,17 @@ def open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Ope
     try:
         if not path.exists():
             _create(path, backup_dir)
-        connection, head = _connect(path, mark, stamp, busy_ms)
+        connection, head = _looked_at_twice(path, mark, stamp, busy_ms)
+        refuse_older(backup_dir, head, connection)
     except Damage as damage:
         recovery = recover(path, backup_dir, mark, str(damage), stamp)
         connection, head = _connect(path, None, stamp, busy_ms)
+    if head.newer:
+        connection.close()
+        raise JournalTooNew(
+            f"The journal {path} holds events of a newer devteam ({head.newer}).",
+            "Update devteam to go on; devteam status, log and tui show it as far as this version understands it.",
+        )
     path.chmod(0o600)
     schema.settle(connection)
     marker = MarkFile(path)
@@ -61,9 +74,23 @@ def _create(path: Path, backup_dir: Path) -> None:
         raise Damage("the file is gone")
     made = replace.making(path)
     schema.create(made)
-    replace.sync(made)
+    files.sync(made)
     made.replace(path)
-    replace.sync(path.parent)
+    files.sync(path.parent)
+
+
+def _looked_at_twice(path: Path, mark: Mark | None, stamp: str, busy_ms: int) -> tuple[apsw.Connection, Head]:
+    """A journal is damaged when its content contradicts itself each time it is read. A disk that failed to read it once
+    is not damage: SQLite cannot always tell the two apart, a second look can."""
+    for pause in LOOKS:
+        try:
+            return _connect(path, mark, stamp, busy_ms)
+        except Damage:
+            with path.open("rb") as file:
+                while file.read(1 << 20):  # a disk that fails says so here, by its own name
+                    pass
+            time.sleep(pause)
+    return _connect(path, mark, stamp, busy_ms)
 
 
 def _connect(path: Path, mark: Mark | None, stamp: str, busy_ms: int) -> tuple[apsw.Connection, Head]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.journal.errors import JournalDenied, JournalOnNetwork
+from engine.journal.journal_errors import JournalDenied, JournalOnNetwork
 
 _NETWORK = frozenset({
     *("nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "9p", "afs", "coda", "ncpfs", "ceph", "lustre", "gpfs"),

@@ -9,9 +9,9 @@ from zlib import crc32
 import apsw
 import msgspec
 
-from engine.core.events import Envelope, decode
+from engine.core.events import Envelope, Unknown, decode
 from engine.journal import schema
-from engine.journal.errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
+from engine.journal.journal_errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
 from engine.journal.rows import content
 from engine.journal.verify import DAMAGE, Damage, check, finding_damage
 
@@ -26,6 +26,7 @@ _ALL = f"SELECT {schema.COLUMNS} FROM event WHERE seq > ? ORDER BY seq LIMIT ?" 
 _STREAM = f"SELECT {schema.COLUMNS} FROM event WHERE stream = ? AND version > ? ORDER BY version LIMIT ?"  # noqa: S608
 _VERSION = "SELECT version FROM event WHERE stream = ? AND seq <= ? ORDER BY version DESC LIMIT 1"
 _LAST = "SELECT max(seq) FROM event"
+_LAST_AT = "SELECT at FROM event ORDER BY seq DESC LIMIT 1"
 _LAST_OF = "SELECT seq FROM event WHERE stream = ? ORDER BY version DESC LIMIT 1"
 _STREAMS = """WITH RECURSIVE s(x) AS (SELECT min(stream) FROM event UNION ALL
   SELECT (SELECT min(stream) FROM event WHERE stream > x) FROM s WHERE x IS NOT NULL)
@@ -63,6 +64,12 @@ class Reader:
         """The sequence of the last event; 0 where there is none."""
         return self._int(_LAST) if stream is None else self._int(_LAST_OF, stream)
 
+    def last_at(self) -> float:
+        """When the last event was recorded; 0 where there is none."""
+        with self._reading():
+            found = self._connection.execute(_LAST_AT).get
+        return float(found) if isinstance(found, int | float) else 0.0
+
     def streams(self) -> list[str]:
         """The streams there are, by name."""
         with self._reading():
@@ -94,6 +101,9 @@ class Reader:
             try:
                 event = decode(body)
             except msgspec.MsgspecError as error:
+                if not verified and (unknown := _as_unknown(kind, body)) is not None:
+                    yield Envelope(seq=seq, stream=name, at=at, schema=schema_number, event=unknown)
+                    continue
                 raise UnreadableEvent(
                     f"Event {seq} ({kind.decode()}) of {self.path} cannot be read by this version: {error}.",
                     "Use the devteam version that wrote it, or report this: the event itself is intact.",
@@ -121,6 +131,14 @@ class Reader:
             raise self._corrupt(str(damage)) from damage
         except apsw.Error as error:
             raise translate(error, self.path, self._connection.system_errno) from error
+
+
+def _as_unknown(kind: bytes, body: bytes) -> Unknown | None:
+    """An intact event with a value that only a newer version knows: viewers pass over it, the engine refuses it."""
+    try:
+        return Unknown(type=kind.decode(), raw=msgspec.json.decode(body, type=dict[str, Any]))
+    except (msgspec.MsgspecError, UnicodeDecodeError):
+        return None
 
 
 def snapshot_content(stream: str, seq: int, fingerprint: str, body: bytes, chain: bytes) -> bytes:

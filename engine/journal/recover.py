@@ -16,7 +16,7 @@ import msgspec
 from engine.journal import replace, schema
 from engine.journal.backup import backups, open_unchanging, verify_file
 from engine.journal.carve import carve, contiguous
-from engine.journal.errors import JournalCorrupt, JournalNotADatabase
+from engine.journal.journal_errors import JournalCorrupt, JournalNotADatabase
 from engine.journal.rows import Row
 from engine.journal.verify import Damage, Head, check
 
@@ -84,6 +84,27 @@ def recover(journal: Path, backup_dir: Path, mark: Mark | None, reason: str, sta
         salvaged=len(rows),
         lost=max(0, mark.seq - reached) if mark else 0,
     )
+
+
+def refuse_older(backup_dir: Path, head: Head, connection: apsw.Connection) -> None:
+    """A journal that was put back to an older state than its backup is restored like a damaged one. Raises Damage."""
+    if _goes_further(backup_dir, head):
+        connection.close()
+        raise Damage("it is older than its own backup")
+
+
+def _goes_further(backup_dir: Path, head: Head) -> bool:
+    """Whether the newest backup has all of this history and more."""
+    newest = next(iter(backups(backup_dir)), None)
+    if newest is None:
+        return False
+    with contextlib.suppress(apsw.Error, OSError), contextlib.closing(open_unchanging(newest)) as backup:
+        last = backup.execute("SELECT max(seq) FROM event").get
+        if not isinstance(last, int) or last <= head.seq:
+            return False
+        chain = backup.execute("SELECT chain FROM event WHERE seq = ?", (head.seq,)).get
+        return head.seq == 0 or chain == head.chain
+    return False
 
 
 def _last_good(folder: Path) -> _Base:

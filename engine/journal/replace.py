@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from engine import files
 from engine.journal import schema
-from engine.journal.errors import JournalBroken
+from engine.journal.journal_errors import JournalBroken
 from engine.journal.verify import Damage, check
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def making(journal: Path) -> Path:
 
 def install(journal: Path, made: Path, label: str) -> Path:
     """`made` becomes the journal; returns where the old one is kept."""
-    sync(made)
+    files.sync(made)
     made.replace(beside(journal, f".next-{label}"))
-    sync(journal.parent)
+    files.sync(journal.parent)
     finish(journal)
     return beside(journal, f".{label}")
 
@@ -52,12 +53,12 @@ def finish(journal: Path) -> None:
         aside = beside(journal, "." + new.name.removeprefix(f"{journal.name}.next-"))
         for suffix in SUFFIXES:
             _keep(beside(journal, suffix), beside(aside, suffix))
-        sync(journal.parent)
+        files.sync(journal.parent)
         for suffix in SUFFIXES[1:]:
             beside(journal, suffix).unlink(missing_ok=True)
-        sync(journal.parent)
+        files.sync(journal.parent)
         new.replace(journal)
-        sync(journal.parent)
+        files.sync(journal.parent)
 
 
 def _keep(old: Path, aside: Path) -> None:
@@ -67,16 +68,7 @@ def _keep(old: Path, aside: Path) -> None:
         os.link(old, aside)
     except OSError:  # a file system without hard links
         shutil.copy2(old, aside)
-        sync(aside)
-
-
-def sync(path: Path) -> None:
-    """Make a file, or the names in a folder, durable."""
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(fd)
-    finally:
-        os.close(fd)
+        files.sync(aside)
 
 
 def copy(source: apsw.Connection, target: Path) -> None:
@@ -90,7 +82,7 @@ def copy(source: apsw.Connection, target: Path) -> None:
         connection.pragma("journal_mode", "delete")
     finally:
         connection.close()
-    sync(target)
+    files.sync(target)
 
 
 def migrate(

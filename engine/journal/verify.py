@@ -10,6 +10,7 @@ from zlib import crc32
 import apsw
 import msgspec
 
+from engine.core.events import KNOWN_TYPES, SCHEMA
 from engine.journal import schema
 from engine.journal.rows import GENESIS, content
 
@@ -38,6 +39,8 @@ class Head(msgspec.Struct):
     versions: dict[bytes, int] = msgspec.field(default_factory=dict)
     marked: bool = True
     """False where the mark names an event that is not here, or another one."""
+    newer: str = ""
+    """The first kind of event that only a newer devteam knows."""
 
 
 @contextlib.contextmanager
@@ -80,7 +83,8 @@ def check(connection: apsw.Connection, mark: Mark | None = None) -> Head:
 def _check_rows(connection: apsw.Connection, mark: Mark | None) -> Head:
     # Inlined rather than rows.follows: this loop is the time to resume.
     versions: dict[bytes, int] = {}
-    last, chain = 0, GENESIS
+    last, chain, newer = 0, GENESIS, ""
+    known = frozenset(kind.encode() for kind in KNOWN_TYPES)
     marked = mark is None or mark.seq == 0
     for row in connection.execute(f"SELECT {schema.COLUMNS} FROM event ORDER BY seq"):  # noqa: S608  a constant
         seq, stream, version, at, number, kind, body, crc, link = row
@@ -93,10 +97,12 @@ def _check_rows(connection: apsw.Connection, mark: Mark | None) -> Head:
             raise Damage(f"event {seq} is not the one that followed event {last} (hash chain)")
         if version != versions.get(stream, 0) + 1:
             raise Damage(f"event {seq} has version {version}, expected {versions.get(stream, 0) + 1}")
+        if (kind not in known or number > SCHEMA) and not newer:
+            newer = kind.decode("utf-8", "replace")
         last, chain, versions[stream] = seq, link, version
         if mark is not None and seq == mark.seq:
             marked = link == mark.chain
-    return Head(seq=last, chain=chain, versions=versions, marked=marked)
+    return Head(seq=last, chain=chain, versions=versions, marked=marked, newer=newer)
 
 
 def check_complete(connection: apsw.Connection, mark: Mark | None) -> Head:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import apsw
 
-from engine.journal.errors import JournalMissing, named
+from engine.journal.journal_errors import JournalMissing, named
 from engine.journal.place import refuse_link
 from engine.journal.schema import guard
 

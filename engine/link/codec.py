@@ -1,23 +1,17 @@
 """The JSON form of everything that passes a link: one message a line, the same in a socket and in a recording.
 
 A line with "event" is a fact, with "live" an activity, with "link" the link's own state, with "answer" the recorded
-answer to a query. Commands, queries, acknowledgements and snapshots have a form of their own.
+answer to a query.
 """
 
 from __future__ import annotations
 
-from typing import TypeVar
-
 import msgspec
 
 from engine.core.activity import AnyActivity
-from engine.core.commands import AnyCommand
 from engine.core.events import Envelope, decode_envelope, encode_envelope
 from engine.core.model import Struct
-from engine.core.state import State
-from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
-
-T = TypeVar("T")
+from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
 
 
 class CodecError(ValueError):
@@ -45,11 +39,6 @@ _probe = msgspec.json.Decoder(_Probe)
 _activity: msgspec.json.Decoder[AnyActivity] = msgspec.json.Decoder(AnyActivity)
 _status = msgspec.json.Decoder(LinkStatus)
 _recorded = msgspec.json.Decoder(Recorded)
-_command: msgspec.json.Decoder[AnyCommand] = msgspec.json.Decoder(AnyCommand)
-_query: msgspec.json.Decoder[AnyQuery] = msgspec.json.Decoder(AnyQuery)
-_ack = msgspec.json.Decoder(Ack)
-_answered = msgspec.json.Decoder(Answered)
-_state = msgspec.json.Decoder(State)
 
 
 def encode_item(item: Item | Recorded) -> bytes:
@@ -78,50 +67,3 @@ def decode_item(line: bytes) -> Item | Recorded:
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise CodecError(f"not a message of a link: {error}") from error
     raise CodecError("not a message of a link: none of event, live, link, answer is in it")
-
-
-def encode_command(command: AnyCommand) -> bytes:
-    return _encoder.encode(command)
-
-
-def decode_command(line: bytes) -> AnyCommand:
-    return _checked(_command, line, "command")
-
-
-def encode_query(query: AnyQuery) -> bytes:
-    return _encoder.encode(query)
-
-
-def decode_query(line: bytes) -> AnyQuery:
-    return _checked(_query, line, "query")
-
-
-def encode_ack(ack: Ack) -> bytes:
-    return _encoder.encode(ack)
-
-
-def decode_ack(line: bytes) -> Ack:
-    return _checked(_ack, line, "acknowledgement")
-
-
-def encode_answered(answered: Answered) -> bytes:
-    return _encoder.encode(answered)
-
-
-def decode_answered(line: bytes) -> Answered:
-    return _checked(_answered, line, "answer")
-
-
-def encode_state(state: State) -> bytes:
-    return _encoder.encode(state)
-
-
-def decode_state(line: bytes) -> State:
-    return _checked(_state, line, "snapshot")
-
-
-def _checked(decoder: msgspec.json.Decoder[T], line: bytes, what: str) -> T:
-    try:
-        return decoder.decode(line)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
-        raise CodecError(f"not a {what} of a link: {error}") from error

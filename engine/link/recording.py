@@ -8,7 +8,7 @@ from itertools import accumulate
 from engine.core.activity import AnyActivity
 from engine.core.effects import CallAgent
 from engine.core.events import EffectStarted, Envelope, decode_envelope
-from engine.link.contract import GetEvents, GetOutput, Link
+from engine.link.protocol import GetEvents, GetOutput, Link
 
 PAGE = 2000
 

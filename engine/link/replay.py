@@ -7,30 +7,32 @@ import time
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from pathlib import Path
+from typing import assert_never
 
-import msgspec
-
+from engine.closing_summary import summary
 from engine.core.activity import Activity, AgentOutput, AnyActivity
-from engine.core.commands import AnyCommand
+from engine.core.commands import Ack, AnyCommand
 from engine.core.events import ChecksFinished, Envelope, encode_envelope
+from engine.core.evidence import EvidenceRecord
 from engine.core.fold import apply, fold
 from engine.core.state import State
 from engine.link.codec import CodecError, Recorded, decode_item
-from engine.link.contract import (
-    Ack,
+from engine.link.protocol import (
     Answered,
     AnyQuery,
+    GetDiff,
     GetEvents,
     GetEvidence,
+    GetFile,
     GetOutput,
+    GetPrompt,
     GetReport,
     GetSprints,
     Item,
     LinkStatus,
     SprintLine,
 )
-from engine.link.errors import UserError
-from engine.summary import summary
+from engine.link.user_errors import UserError
 
 LONGEST_GAP = 3.0
 """Seconds of silence that are played; a night's wait for a limit is not watched twice."""
@@ -193,14 +195,16 @@ class ReplayLink:
             case GetSprints():
                 state = self.state_at(self._at)
                 done, total = state.progress()
-                status = "running" if state.running else state.outcome
+                status = "running" if state.running else state.outcome or ""
                 title = state.plan.title if state.plan else ""
                 line = SprintLine(
                     id=state.sprint, title=title, status=status, done=done, total=total, spent_usd=state.spent_usd
                 )
                 return Answered(sprints=(line,))
-            case _:
+            case GetDiff() | GetPrompt() | GetFile():
                 return Answered(error="the recording does not hold this")
+            case _:
+                assert_never(query)
 
     def _report(self, query: GetReport, facts: list[Envelope]) -> Answered:
         from engine import report
@@ -293,22 +297,18 @@ def _outputs(played: Sequence[Envelope | AnyActivity], query: GetOutput) -> list
     return found[-query.limit :]
 
 
-def _evidence(played: Sequence[Envelope | AnyActivity], task: str) -> list[dict[str, object]]:
-    """What the recording knows of a task's checks, newest first, in the shape of an evidence record."""
-
-    records: list[dict[str, object]] = []
-    for item in reversed(played):
-        if isinstance(item, Envelope) and isinstance(item.event, ChecksFinished) and item.event.task == task:
-            event = item.event
-            records.append(
-                {
-                    "hash": event.evidence,
-                    "task": task,
-                    "iteration": event.iteration,
-                    "tree": event.tree,
-                    "at": item.at,
-                    "results": msgspec.to_builtins(event.results),
-                    "findings": msgspec.to_builtins(event.findings),
-                }
-            )
-    return records
+def _evidence(played: Sequence[Envelope | AnyActivity], task: str) -> list[EvidenceRecord]:
+    """What the recording knows of a task's checks, newest first."""
+    return [
+        EvidenceRecord(
+            task=task,
+            iteration=item.event.iteration,
+            hash=item.event.evidence,
+            at=item.at,
+            tree=item.event.tree,
+            results=item.event.results,
+            findings=item.event.findings,
+        )
+        for item in reversed(played)
+        if isinstance(item, Envelope) and isinstance(item.event, ChecksFinished) and item.event.task == task
+    ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
-from engine.core.commands import AnyCommand
+from engine.core.commands import Ack, AnyCommand
 from engine.core.events import Envelope, SprintCreated
 from engine.core.state import State
-from engine.link.contract import Ack, Answered, AnyQuery, Item
-from engine.link.local import Desk
-from engine.link.tail import TailLink
+from engine.link.attached import AttachedLink
+from engine.link.protocol import Answered, AnyQuery, Item
 
 EVERY = 1.0
 
@@ -18,9 +17,10 @@ EVERY = 1.0
 class WaitingLink:
     """Empty until a sprint appears; without a repository it stays empty."""
 
-    def __init__(self, desk: Desk | None) -> None:
-        self._desk = desk
-        self._link: TailLink | None = None
+    def __init__(self, made: Callable[[], AttachedLink | None]) -> None:
+        """`made` gives the link to the first sprint, once there is one."""
+        self._made = made
+        self._link: AttachedLink | None = None
         self._closed = False
 
     async def snapshot(self) -> State:
@@ -28,11 +28,10 @@ class WaitingLink:
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         while self._link is None and not self._closed:
-            if self._desk is not None and self._desk.sprints():
-                self._link = TailLink(self._desk, self._desk.sprint())
-                break
-            await asyncio.sleep(EVERY)
-        if self._link is None:
+            self._link = await asyncio.to_thread(self._made)
+            if self._link is None:
+                await asyncio.sleep(EVERY)
+        if self._link is None or self._closed:
             return
         state = await self._link.snapshot()
         if not state.seq and state.plan is not None:

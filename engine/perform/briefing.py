@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import assert_never
+
+from msgspec.structs import replace
 
 from engine.core.effects import CallAgent
 from engine.core.model import CheckResult, Role, Struct
 from engine.core.state import State, TaskState
-from engine.perform import private
+from engine.core.vocabulary import Recovery
+from engine.files import write_inside
 from engine.prompts.fields import (
     AnswererFields,
     CouncillorFields,
@@ -34,27 +38,29 @@ class Brief(Struct, frozen=True, kw_only=True):
 
     def write(self, name: str, text: str) -> str:
         """Put a file there, in place of an older one; gives its path for the agent."""
-        private.write(self.folder, name, self.redact(text))
+        write_inside(self.folder, name, self.redact(text))
         return str(self.seen / name)
 
 
 def fields(
-    effect: CallAgent, state: State, diff: str, diff_file: str, context_file: str, lessons: tuple[str, ...] = ()
+    effect: CallAgent,
+    state: State,
+    diff: str,
+    diff_file: str,
+    context_file: str,
+    lessons: tuple[str, ...] = (),
+    *,
+    role_prompt: str = "",
+    tried: tuple[Note, ...] = (),
+    others: tuple[ReviewerFields, ...] = (),
 ) -> Fields:
     """The fields of a role's template. The reviewer is never told what the implementer says."""
     task = state.tasks[effect.task]
     shown, kept = (diff, "") if len(diff) <= SHORT_DIFF else ("", diff_file)
     match effect.role:
         case Role.REVIEWER:
-            return ReviewerFields(
-                task=task.spec,
-                changes=task.changes,
-                diff=shown,
-                diff_file=kept,
-                checks=task.checks,
-                findings=task.findings,
-                context_file=context_file,
-            )
+            told = under_review(state, task, shown, kept)
+            return replace(told, context_file=context_file, role_prompt=role_prompt, others=others)
         case Role.SCOPE_JUDGE:
             return ScopeJudgeFields(task=task.spec, changes=task.changes, diff=shown, diff_file=kept)
         case Role.COUNCILLOR:
@@ -64,6 +70,7 @@ def fields(
                 checks=_failing(task),
                 findings=task.feedback.findings if task.feedback else (),
                 history=_history(state, task),
+                tried=tried,
                 diff=shown,
                 diff_file=kept,
                 context_file=context_file,
@@ -82,15 +89,41 @@ def fields(
                 diff_file=kept,
                 context_file=context_file,
             )
+        case (
+            Role.IMPLEMENTER
+            | Role.PLANNER
+            | Role.PLAN_REVIEWER
+            | Role.GATHERER
+            | Role.PRD_WRITER
+            | Role.SPRINT_REVIEWER
+        ):
+            briefed = _implementer(task, effect, context_file, lessons)
+            # A session that goes on was there itself; a fresh one hears everything.
+            history = () if effect.session else _history(state, task)
+            return replace(briefed, run_checks=state.baseline, history=history, role_prompt=role_prompt)
         case _:
-            return _implementer(task, effect, context_file, lessons)
+            assert_never(effect.role)
+
+
+def under_review(state: State, task: TaskState, diff: str, diff_file: str) -> ReviewerFields:
+    """One task as its reviewer sees it: the change and what was measured."""
+    phases = state.plan.phases if state.plan is not None else ()
+    return ReviewerFields(
+        task=task.spec,
+        scaffold=0 <= task.phase < len(phases) and phases[task.phase].scaffold,
+        changes=task.changes,
+        diff=diff,
+        diff_file=diff_file,
+        checks=task.checks,
+        findings=task.findings,
+    )
 
 
 def _implementer(task: TaskState, effect: CallAgent, context_file: str, lessons: tuple[str, ...]) -> ImplementerFields:
     last = task.feedback
     reverted = task.reverted or (last.reverted if last else ())
     notes = list(task.comments)
-    if task.recovery == "fresh":
+    if task.recovery is Recovery.FRESH:
         notes.append("The last attempts went in circles. Start afresh: question the approach, not only the details.")
     return ImplementerFields(
         task=task.spec,

@@ -9,23 +9,40 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from engine import files
 from engine.core import events as ev
-from engine.core.activity import AgentOutput, AnyActivity
+from engine.core.activity import AgentOutput, AnyActivity, OutputKind
 from engine.core.budget import charge
 from engine.core.clean import clean
 from engine.core.effects import CallAgent
 from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
-from engine.core.state import State
-from engine.perform import briefing
-from engine.perform.contract import Adapter, AgentCall, Mount, Output, Spawner
-from engine.perform.redact import Redactor
-from engine.perform.summary import summarise
-from engine.prompts import SCHEMAS, parse_councillor, parse_diagnosis, parse_review, parse_scope, render
+from engine.core.sprint_review_state import SPRINT_LANE
+from engine.core.state import State, TaskState
+from engine.perform import briefing, planning_calls, sprint_review_calls
+from engine.perform.call_answers import answers_of, learnt_of
+from engine.perform.process.spawning import Adapter, AgentCall, Mount, Output, Spawner
+from engine.perform.role_prompts import role_prompt
+from engine.perform.secrets.redact import Redactor
+from engine.perform.session_summary import summarise
+from engine.prompts import BATCH_REVIEW, SCHEMAS, render
+from engine.prompts.fields import Fields, Note, ReviewerFields
+from engine.prompts.rendering import order
 
+TRIED = 3
+"""Earlier attempts a councillor is shown as diffs."""
 TEXT_KEPT = 16_000
 OUTPUT_KEPT = 8_000
+SPOKEN = frozenset({OutputKind.TEXT, OutputKind.THINKING, OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE})
+"""Output that shows a program at work, not only starting."""
 LOOKED_AT = 1_000_000
 """Characters of one text that are looked through for secrets before it is cut to what is kept."""
+
+
+class Lessons(msgspec.Struct, frozen=True, kw_only=True):
+    """Learnings for one call: files by name, and why each was chosen."""
+
+    files: Mapping[str, str]
+    why: tuple[str, ...] = ()
 
 
 class Login(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +69,7 @@ class Calls:
         state_dir: Path,
         user_home: Path,
         context_of: Callable[[State], str],
-        lessons_of: Callable[[State], Mapping[str, str]],
+        lessons_of: Callable[[State, str], Lessons],
         secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
         now: Callable[[], float],
@@ -72,55 +89,57 @@ class Calls:
         self._secrets = secrets
         self._redactor = Redactor(secrets)
         self._publish = publish
+        self._reasons: dict[str, tuple[str, ...]] = {}
         self._now = now
 
     async def perform(self, effect: CallAgent, state: State) -> list[ev.AnyEvent]:
         adapter = self._adapter_of(effect.rung.agent)
         call = self._brief(effect, state)
-        with call.log.with_suffix(".jsonl").open("ab", buffering=0) as log:
+        with files.appending(call.log.with_suffix(".jsonl"), buffering=0) as log:
+            words = 0
 
             def emit(output: Output) -> None:
+                nonlocal words
+                words += output.kind in SPOKEN
                 said = self._heard(effect, output)
                 log.write(msgspec.json.encode(said) + b"\n")
                 self._publish(said)
 
             result = await adapter.call(call, self._spawner, emit)
+        if result.kind in (ResultKind.CRASH, ResultKind.NO_RESULT) and not words and not result.tokens.total():
+            result = replace(result, silent=True)
         return self._facts(effect, state, self._cleaned(result))
 
     def _brief(self, effect: CallAgent, state: State) -> AgentCall:
-        task = state.tasks[effect.task]
         seat = f"-{effect.seat}" if effect.seat else ""
-        home = self._state_dir / "homes" / effect.task / f"{effect.role.value}{seat}"
+        home = (
+            self._state_dir
+            / "homes"
+            / (effect.task or ("sprint" if effect.lane == SPRINT_LANE else "plan"))
+            / f"{effect.role.value}{seat}"
+        )
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        seen_home = self._user_home if self._spawner.mode == "bwrap" else home
+        seen_home = self._user_home if self._spawner.mode.mounts else home
         brief = briefing.Brief(folder=home / "brief", seen=seen_home / "brief", redact=self._redactor.text)
-        context = brief.write("context.md", self._context_of(state))
-        diff, diff_file = "", ""
-        lessons: tuple[str, ...] = ()
-        if effect.role is Role.IMPLEMENTER:
-            lessons = tuple(brief.write(name, text) for name, text in self._lessons_of(state).items())
-        elif task.base and task.tree:
-            diff = self._redactor.text(self._diff_of(task.base, task.tree))
-            if len(diff) > briefing.SHORT_DIFF:
-                diff_file = brief.write("change.diff", diff)
-        fields = briefing.fields(effect, state, diff, diff_file, context, lessons)
+        fields = self._fields(effect, state, brief)
         login = self._login_of(effect.rung.agent)
         scratch = self._state_dir / "scratch" / effect.id
         return AgentCall(
             effect=effect.id,
             role=effect.role,
             model=effect.rung.model,
-            prompt=render(effect.role, fields),
+            prompt=self._prompt(effect, state, fields),
             task=effect.task,
             iteration=effect.iteration,
             attempt=effect.attempt,
             seat=effect.seat,
             session=effect.session,
             read_only=effect.read_only,
-            schema=SCHEMAS.get(effect.role),
+            schema=BATCH_REVIEW if effect.trees else SCHEMAS.get(effect.role),
             timeout=effect.timeout,
             idle_timeout=effect.idle_timeout,
-            max_usd=effect.reserve_usd,
+            max_usd=effect.cap_usd or None,
+            longest=effect.longest,
             checkout=self._checkout,
             clone=self._lane_path(max(0, effect.lane)),
             home=home,
@@ -130,6 +149,79 @@ class Calls:
             mounts=(*self._mounts_of(), *login.mounts),
             hide=self._hide,
             secrets=self._secrets,
+        )
+
+    def _prompt(self, effect: CallAgent, state: State, fields: Fields) -> str:
+        """The role's words; where its template has no place of its own for what the user wants of it, at the end."""
+        text = render(effect.role, fields)
+        wanted = "" if hasattr(fields, "role_prompt") else role_prompt(self._checkout, state, effect)
+        return (
+            f"{text}\n## What the user wants of this role\n\n{order(self._redactor.text(wanted))}\n" if wanted else text
+        )
+
+    def _fields(self, effect: CallAgent, state: State, brief: briefing.Brief) -> Fields:
+        if effect.lane == SPRINT_LANE:
+            diff = self._redactor.text(self._diff_of(state.base, state.head))
+            context = brief.write("context.md", self._context_of(state))
+            wanted = self._redactor.text(role_prompt(self._checkout, state, effect))
+            return sprint_review_calls.fields(effect, state, brief, diff, context, wanted)
+        if not effect.task:
+            lessons = self._told(effect, state, brief)
+            return planning_calls.fields(effect, state, brief, lessons)
+        task = state.tasks[effect.task]
+        context = brief.write("context.md", self._context_of(state))
+        diff, diff_file = "", ""
+        lessons = ()
+        if effect.role is Role.IMPLEMENTER:
+            lessons = self._told(effect, state, brief)
+        elif task.base and task.tree:
+            diff = self._redactor.text(self._diff_of(task.base, task.tree))
+            if len(diff) > briefing.SHORT_DIFF:
+                diff_file = brief.write("change.diff", diff)
+        return briefing.fields(
+            effect,
+            state,
+            diff,
+            diff_file,
+            context,
+            lessons,
+            role_prompt=self._redactor.text(role_prompt(self._checkout, state, effect)),
+            tried=self._tried(task) if effect.role is Role.COUNCILLOR else (),
+            others=self._others(effect, state, brief),
+        )
+
+    def _others(self, effect: CallAgent, state: State, brief: briefing.Brief) -> tuple[ReviewerFields, ...]:
+        """The other tasks of a batch, each with its own change; long ones as files, so that the prompt stays short."""
+        told = []
+        for name in effect.trees:
+            task = state.tasks[name]
+            if name == effect.task:
+                continue
+            diff, kept = self._redactor.text(self._diff_of(task.base, effect.trees[name])), ""
+            if len(diff) > briefing.SHORT_DIFF // len(effect.trees):
+                diff, kept = "", brief.write(f"change-{name}.diff", diff)
+            told.append(briefing.under_review(state, task, diff, kept))
+        return tuple(told)
+
+    def _told(self, effect: CallAgent, state: State, brief: briefing.Brief) -> tuple[str, ...]:
+        """The learnings that bear on this call, as files; which ones and why is remembered for the facts."""
+        told = self._lessons_of(state, effect.task)
+        self._reasons[effect.id] = told.why
+        return tuple(brief.write(name, text) for name, text in told.files.items())
+
+    def _tried(self, task: TaskState) -> tuple[Note, ...]:
+        """The last different trees of earlier iterations, as diffs against the task's base."""
+        seen = {task.tree: 0}
+        for record in task.history:
+            if record.tree and task.base:
+                seen.setdefault(record.tree, record.iteration)
+        older = [(tree, number) for tree, number in seen.items() if number][-TRIED:]
+        return tuple(
+            Note(
+                origin=f"the change as iteration {number} had it",
+                text=self._redactor.text(self._diff_of(task.base, tree))[: briefing.SHORT_DIFF // 4],
+            )
+            for tree, number in older
         )
 
     def _heard(self, effect: CallAgent, output: Output) -> AgentOutput:
@@ -177,14 +269,14 @@ class Calls:
                 return data
 
     def _facts(self, effect: CallAgent, state: State, result: AgentResult) -> list[ev.AnyEvent]:
-        answer: ev.AnyEvent | None = None
+        answers: list[ev.AnyEvent] = []
         if result.kind is ResultKind.OK:
-            answer = _answer(effect, state, result)
-            if answer is None and effect.role in (Role.REVIEWER, Role.SCOPE_JUDGE, Role.COUNCILLOR, Role.SYNTHESIST):
+            answers = answers_of(effect, state, result)
+            if not answers and effect.role not in (Role.IMPLEMENTER, Role.ANSWERER):
                 words = f"no valid {effect.role.value} answer in what it said"
                 result = replace(result, kind=ResultKind.NO_RESULT, error=words)
         elif effect.role is Role.ANSWERER:
-            answer = ev.GateReplied(gate=effect.gate, id=effect.id, answer=f"(no answer: {result.error})")
+            answers = [ev.GateReplied(gate=effect.gate, id=effect.id, answer=f"(no answer: {result.error})")]
         finished = ev.AgentFinished(
             id=effect.id,
             task=effect.task,
@@ -193,11 +285,17 @@ class Calls:
             result=result,
             iteration=effect.iteration,
             seat=effect.seat,
+            tasks=tuple(effect.trees),
             charged_usd=charge(result, effect.reserve_usd),
             reserved_usd=effect.reserve_usd,
             summary=self._summary(effect, state, result),
         )
-        return [finished] if answer is None else [finished, answer]
+        if result.kind is ResultKind.OK:
+            answers += learnt_of(effect, state, result)
+        told = self._reasons.pop(effect.id, ())
+        if told and effect.attempt == 1:
+            answers.append(ev.Noted(text=f"was told learnings: {'; '.join(told)}", task=effect.task))
+        return [finished, *answers]
 
     def _summary(self, effect: CallAgent, state: State, result: AgentResult) -> SessionSummary | None:
         """What a full session did, in this call and the ones it was resumed from."""
@@ -209,31 +307,3 @@ class Calls:
 
     def _log(self, effect: str) -> Path:
         return self._state_dir / "logs" / f"{effect}.raw"
-
-
-def _answer(effect: CallAgent, state: State, result: AgentResult) -> ev.AnyEvent | None:
-    task = state.tasks[effect.task]
-    match effect.role:
-        case Role.REVIEWER:
-            review = parse_review(result.structured, task.spec.accept)
-            if review is None:
-                return None
-            return ev.ReviewFinished(id=effect.id, task=effect.task, tree=effect.tree, review=review)
-        case Role.SCOPE_JUDGE:
-            judged = parse_scope(result.structured)
-            if judged is None:
-                return None
-            return ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=judged.in_scope, reason=judged.reason)
-        case Role.COUNCILLOR:
-            diagnosis = parse_councillor(result.structured)
-            said = diagnosis.text() if diagnosis is not None else result.text.strip()
-            return ev.DiagnosisGiven(id=effect.id, task=effect.task, seat=effect.seat, text=said) if said else None
-        case Role.SYNTHESIST:
-            synthesis = parse_diagnosis(result.structured)
-            if synthesis is None:
-                return None
-            return ev.CouncilFinished(id=effect.id, task=effect.task, diagnosis=synthesis)
-        case Role.ANSWERER:
-            return ev.GateReplied(gate=effect.gate, id=effect.id, answer=result.text.strip() or "(no answer)")
-        case _:
-            return None

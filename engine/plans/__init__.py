@@ -1,7 +1,7 @@
 """Plans and sprint folders: formats to read and mark in place (one file each), and where a sprint lives on disk."""
 
 from engine.plans.change import describe_change
-from engine.plans.contract import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanFormat, PlanRefused
+from engine.plans.plan_format import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanFormat, PlanRefused
 from engine.plans.registry import FORMATS, format_of, mark_plan, mark_tasks, read_plan
 from engine.plans.sprints import (
     SprintFolder,

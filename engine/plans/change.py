@@ -17,6 +17,7 @@ NAMES = {
     "complexity": "complexity",
     "agent": "agent",
     "allow": "allow",
+    "proof": "proof",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct, field
 
-from engine.plans.contract import PlanError
+from engine.plans.plan_format import PlanError
 
 Span = tuple[int, int]
 """Offsets in the text."""

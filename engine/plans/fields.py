@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from engine.core.clean import clean, clean_line
+from engine.core.grants import GrantError, check_entry, entries_of
+from engine.core.harmless import HarmlessKind, known_proof
 
 PRIORITIES = {"critical": 20, "high": 10, "medium": 0, "normal": 0, "low": -10, "p0": 20, "p1": 10, "p2": 0, "p3": -10}
 COMPLEXITIES = {"simple": 2, "moderate": 6, "complex": 11}
@@ -104,6 +106,30 @@ def glob(word: str, refuse: Refuse) -> str:
         refuse(f"scope {word} leads out of the repository", "globs relative to the repository's root", "scope: src/**")
         return ""
     return path + "**" if path.endswith("/") else path
+
+
+def entries(words: str, refuse: Refuse) -> list[str]:
+    """Entries of `allow:`; one that nobody understands is refused, or a permission would be missing at night."""
+    found = []
+    for entry in entries_of(clean_line(words)):
+        if entry.lower() in NOTHING:
+            continue
+        try:
+            found.append(check_entry(entry))
+        except GrantError as wrong:
+            refuse(wrong.what, wrong.expected, wrong.fix)
+    return found
+
+
+def proof(words: str, refuse: Refuse) -> str:
+    """`none`, or `none (docs)`: there is nothing to show; `required`, or nothing: a proof is wanted."""
+    word = known_proof(words)
+    if word is not None:
+        return word
+    kinds = " | ".join(HarmlessKind)
+    wanted = f"none, none ({kinds}) or required; a command that shows it goes to verify:"
+    refuse(f"proof {clean_line(words)}", wanted, "proof: none")
+    return ""
 
 
 def split_ids(words: str) -> list[str]:

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Sequence
 
 from engine.core.model import TaskSpec
-from engine.plans.contract import PlanError
+from engine.plans.plan_format import PlanError
 
 
 class Placed:

@@ -11,9 +11,9 @@ from engine.core.clean import clean, clean_line
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.paths import kebab
 from engine.plans import fields
-from engine.plans.contract import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 from engine.plans.graph import Placed, graph_errors
 from engine.plans.json_spans import Value, elements, line_of, members, value_at
+from engine.plans.plan_format import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 
 LISTS = ("phases", "userStories", "user_stories", "stories", "tasks", "features", "items")
 FLAGS = ("passes", "done", "completed", "complete")
@@ -178,7 +178,7 @@ class _Reader:
             self.refuse(
                 self.head["status"], f"unknown status {clean_line(word)}", ", ".join(PLAN_STATUSES), '"status": "DRAFT"'
             )
-        return word or "DRAFT"
+        return word or "APPROVED"
 
     def _task(self, item: Value, own: str, aliases: dict[str, str]) -> TaskSpec:
         data: dict[str, Any] = item.value
@@ -219,7 +219,8 @@ class _Reader:
             scope=_each(scope),
             depends_on=_each([aliases.get(one, fields.known_id(one) or clean_line(one)) for one in needs]),
             verify=_each([fields.command(line) for one in texts("verify") for line in one.splitlines()]),
-            allow=_each([word for one in texts("allow") for word in fields.split_globs(one)]),
+            allow=_each([word for one in texts("allow") for word in fields.entries(one, refuse)]),
+            proof=fields.proof(_said(data.get("proof")), refuse),
             priority=_priority(data.get("priority"), refuse),
             complexity=None if data.get("complexity") is None else fields.complexity(str(data["complexity"]), refuse),
             agent=fields.tidy_word(str(data.get("agent") or "")),
@@ -230,6 +231,11 @@ class _Reader:
 
 def _each(items: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(item for item in items if item))
+
+
+def _said(value: object) -> str:
+    """`"proof": null` and `false` are how JSON says none."""
+    return "none" if value is False else "" if value is None else str(value)
 
 
 def _own_id(data: dict[str, Any]) -> str:

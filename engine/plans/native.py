@@ -12,10 +12,10 @@ from engine.core.clean import clean_line
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.paths import kebab
 from engine.plans import fields
-from engine.plans.contract import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
-from engine.plans.drafts import FieldDraft, Outline, PhaseDraft, TaskDraft
+from engine.plans.drafts import FieldDraft, Outline, PhaseDraft, TaskDraft, lines_of
 from engine.plans.graph import Placed, graph_errors
 from engine.plans.outline import outline
+from engine.plans.plan_format import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 
 BOX = {"open": " ", "in_progress": "~", "done": "x", "skipped": "-", "blocked": "!"}
 MAX_CHARS = 2_000_000
@@ -100,6 +100,16 @@ class NativeFormat:
         return text[:start] + status + text[start + len(word.group(1)) :]
 
 
+def tasks_of(text: str, source: str, task_id: str) -> Iterator[tuple[int, int, int]]:
+    """Where a task stands: its line, its indentation, and the last line before the next task."""
+    named = list(_named(outline(text, source)))
+    starts = sorted(item.line for _, item, _, _ in named)
+    for _, item, found, _ in named:
+        if found == task_id:
+            after = [line for line in starts if line > item.line]
+            yield item.line, item.indent, (after[0] - 1 if after else len(list(lines_of(text))))
+
+
 def _numbered(draft: Outline) -> Iterator[tuple[PhaseDraft, str]]:
     """Phases that count, with their ids: the heading's own, else the next number no heading has."""
     counting = [phase for phase in draft.phases if phase.tasks or phase.named]
@@ -172,13 +182,17 @@ def _values(found: FieldDraft, draft: Outline, task_id: str, before: dict[str, o
         case "verify":
             return joined("verify", [fields.command(item.text) for item in found.items])
         case "allow":
-            return joined("allow", [word for item in found.items for word in fields.split_globs(item.text)])
+            return joined(
+                "allow",
+                [word for item in found.items for word in fields.entries(item.text, refuse(item.line))],
+            )
     name, words = found.name, " ".join(item.text for item in found.items)
     if name in before:
         draft.refuse(found.line, f"task {task_id} has {name}: twice", "it once")
     read: dict[str, Callable[[str, fields.Refuse], object]] = {
         "priority": fields.priority,
         "complexity": fields.complexity,
+        "proof": fields.proof,
     }
     return {name: read[name](words, refuse(found.line)) if name in read else fields.tidy_word(words)}
 
@@ -223,7 +237,7 @@ def _summary(lines: list[str]) -> str:
 
 def _status(draft: Outline) -> str:
     if draft.status is None:
-        return "DRAFT"
+        return "APPROVED"  # a plan that is handed over and does not call itself a draft is meant
     word = _STATUS.match(draft.status.value)
     if word is None:
         what = f"unknown status {clean_line(draft.status.value) or '(none)'}"

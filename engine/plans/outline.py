@@ -24,6 +24,7 @@ FIELDS = {
     "agent": "agent",
     "complexity": "complexity",
     "allow": "allow",
+    "proof": "proof",
 }
 """Accepted names. Few on purpose: `files:` or `verification:` in prose must not become a rule or a command."""
 

@@ -2,25 +2,68 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 
+from engine import plugins
 from engine.core.model import Plan
-from engine.plans.contract import PlanError, PlanFormat, PlanRefused
+from engine.plans.beads import BEADS
+from engine.plans.design_doc import DESIGN_DOC
+from engine.plans.foreign import Foreign
+from engine.plans.github_issues import GITHUB_ISSUES
+from engine.plans.in_place import change
 from engine.plans.json_plan import JSON
+from engine.plans.kiro import KIRO
 from engine.plans.native import NATIVE
+from engine.plans.openspec import OPENSPEC
+from engine.plans.plan_format import PlanError, PlanFormat, PlanRefused
+from engine.plans.spec_kit import SPEC_KIT
+from engine.plans.task_blocks import TASK_BLOCKS
+from engine.plans.task_master import TASK_MASTER
 
 FORMATS: tuple[PlanFormat, ...] = (JSON, NATIVE)
+"""What a sprint's own plan is written in."""
+FOREIGN: tuple[Foreign, ...] = (
+    TASK_MASTER,
+    GITHUB_ISSUES,
+    BEADS,
+    KIRO,
+    SPEC_KIT,
+    OPENSPEC,
+    DESIGN_DOC,
+    TASK_BLOCKS,
+)
+"""Plans of other tools, the most particular first: read by `devteam plan --from`, marked in place."""
+
+
+def foreign_format(path: PurePath, text: str) -> Foreign | None:
+    """The format of another tool that fits the file."""
+    return next((form for form in FOREIGN if form.matches(path, text)), None)
+
+
+def named(name: str) -> PlanFormat | None:
+    """The format of that name, of other tools or of our own."""
+    return next((form for form in (*FOREIGN, *_formats()) if form.name == name), None)
+
+
+GROUP = "devteam.plans"
+"""Entry points of third parties: each names a PlanFormat."""
+
+
+def _formats() -> Iterator[PlanFormat]:
+    """Ours first, so that only a file of none of them makes us look among what is installed."""
+    yield from FORMATS
+    for plugin in plugins.installed(GROUP, PlanFormat):  # type: ignore[type-abstract]
+        if plugin.value is not None:
+            yield plugin.value
 
 
 def format_of(path: PurePath, text: str) -> PlanFormat:
     """The first format that fits; PlanRefused where none does."""
-    for candidate in FORMATS:
+    for candidate in _formats():
         if candidate.matches(path, text):
             return candidate
-    known = ", ".join(sorted(each.name for each in FORMATS))
+    known = ", ".join(sorted(each.name for each in _formats()))
     raise PlanRefused(
         [
             PlanError(
@@ -37,31 +80,29 @@ def format_of(path: PurePath, text: str) -> PlanFormat:
 def read_text(path: Path) -> str:
     """The file with every byte kept (line ends, BOM); PlanRefused where it cannot be read as UTF-8."""
     try:
-        data = path.read_bytes()
+        return _text(path, path.read_bytes())
     except OSError as failed:
-        reason = failed.strerror or "cannot be read"
-        raise PlanRefused(
-            [
-                PlanError(
-                    source=str(path), line=0, what=reason, expected="a plan file", fix="devteam plan --from plan.md"
-                )
-            ]
-        ) from failed
+        raise _unreadable(path, failed) from failed
+
+
+def _unreadable(path: Path, failed: OSError) -> PlanRefused:
+    what = failed.strerror or "cannot be read"
+    error = PlanError(source=str(path), line=0, what=what, expected="a plan file", fix="devteam plan --from plan.md")
+    return PlanRefused([error])
+
+
+def _text(path: Path, data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as broken:
-        line = data.count(b"\n", 0, broken.start) + 1
-        raise PlanRefused(
-            [
-                PlanError(
-                    source=str(path),
-                    line=line,
-                    what="not UTF-8 text",
-                    expected="UTF-8",
-                    fix=f"iconv -f LATIN1 -t UTF-8 {path.name} > plan.md",
-                )
-            ]
-        ) from broken
+        error = PlanError(
+            source=str(path),
+            line=data.count(b"\n", 0, broken.start) + 1,
+            what="not UTF-8 text",
+            expected="UTF-8",
+            fix=f"iconv -f LATIN1 -t UTF-8 {path.name} > plan.md",
+        )
+        raise PlanRefused([error]) from broken
 
 
 def read_plan(path: Path) -> Plan:
@@ -71,30 +112,26 @@ def read_plan(path: Path) -> Plan:
 
 
 def mark_tasks(path: Path, marks: Mapping[str, str]) -> bool:
-    """Mark tasks in their file, in place; whether anything changed. The user's text is replaced whole or not at all."""
-    text = read_text(path)
-    return _replace(path, text, format_of(path, text).mark(text, marks))
+    """Mark tasks in their file, in place; whether anything changed. An edit of the user's at the same time is kept."""
+    return _change(path, lambda text: format_of(path, text).mark(text, marks))
+
+
+def ticked(path: PurePath, data: bytes, task: str) -> bytes:
+    """A plan file's content with one task done; what is no plan, or has no such task, as it is."""
+    try:
+        text = data.decode("utf-8")
+        return format_of(path, text).mark(text, {task: "done"}).encode("utf-8")
+    except (PlanRefused, UnicodeDecodeError):
+        return data
 
 
 def mark_plan(path: Path, status: str) -> bool:
     """Mark the plan's own status in its file; whether anything changed."""
-    text = read_text(path)
-    return _replace(path, text, format_of(path, text).mark_plan(text, status))
+    return _change(path, lambda text: format_of(path, text).mark_plan(text, status))
 
 
-def _replace(path: Path, old: str, new: str) -> bool:
-    if new == old:
-        return False
-    target = path.resolve()
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
-    temporary = Path(name)
+def _change(path: Path, edit: Callable[[str], str]) -> bool:
     try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(new.encode("utf-8"))
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(target.stat().st_mode & 0o7777)
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return True
+        return change(path, lambda data: edit(_text(path, data)).encode("utf-8"))
+    except FileNotFoundError as failed:
+        raise _unreadable(path, failed) from failed

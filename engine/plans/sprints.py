@@ -6,15 +6,19 @@ import fcntl
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
 
+from engine import files
 from engine.core.model import Plan, Struct
 from engine.paths import RepoPaths, kebab
-from engine.plans.contract import PlanRefused
+from engine.plans import fields
+from engine.plans.grant_lines import with_lines
 from engine.plans.native import NATIVE
+from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import format_of, read_plan
+from engine.plans.words import Derived, with_derived
 from engine.plans.write import render
 
 SLUG_LENGTH = 40
@@ -52,6 +56,8 @@ STOP_WORDS = frozenset(
         "with",
     )
 )
+ASKING_WORDS = frozenset({"keep", "working", "work", "continue", "resume", "sprint", "task", "go", "finish", "please"})
+"""What people say around the name of a sprint."""
 GITIGNORE = """\
 # Written by devteam. Kept in git: config.toml, init.sh, and of each sprint plan.md, report.md and learnings/.
 # What follows belongs to this machine or is written anew from the journal.
@@ -63,6 +69,7 @@ loop-state.md
 context.md
 tracking.md
 sprints/.new-*
+sprints/*/.draft
 sprints/.lock
 """
 LOOP_STATE = "# Loop State\n**Iteration**: 0\n**Status**: INITIALIZING\n"
@@ -87,6 +94,26 @@ class SprintFolder(Struct, frozen=True):
     @property
     def plan_path(self) -> Path:
         return self.path / "plan.md"
+
+    @property
+    def request_path(self) -> Path:
+        """What a sprint that began with planning was asked for."""
+        return self.path / "request.md"
+
+    @property
+    def prd_path(self) -> Path:
+        return self.path / "prd.md"
+
+    def request(self) -> str:
+        """The request of a sprint that began with planning; empty where it began with a plan."""
+        try:
+            return self.request_path.read_text(encoding="utf-8", errors="replace").strip()
+        except OSError:
+            return ""
+
+    def unplanned(self) -> bool:
+        """It has a request and no plan yet."""
+        return self.request_path.is_file() and not self.plan_path.is_file()
 
     @property
     def context_path(self) -> Path:
@@ -137,37 +164,64 @@ def slug_of(plan: Plan, source_name: str = "") -> str:
     return "sprint"
 
 
-def new_sprint(root: Path, plan_text: str, source_name: str, clock_date: str) -> SprintFolder:
+def new_sprint(
+    root: Path, plan_text: str, source_name: str, clock_date: str, derived: Sequence[Derived] = ()
+) -> SprintFolder:
     """Make the next sprint folder from a plan; PlanRefused where the plan is not sound. Nothing is overwritten.
 
-    `clock_date` is today as YYYY-MM-DD. The folder is filled under a passing name and renamed when it is whole.
+    `clock_date` is today as YYYY-MM-DD; `derived` are lines that the user took beside the plan's own. The folder
+    is filled under a passing name and renamed when it is whole.
     """
     form = format_of(PurePath(source_name), plan_text)
     plan = form.read(plan_text, source_name)
-    text = plan_text if form.name == NATIVE.name else render(plan)
+    if form.name == NATIVE.name:
+        text = with_lines(plan_text, source_name, derived)
+    else:
+        text = render(with_derived(plan, derived))
+    slug = slug_of(plan, source_name)
+    contents = (text, _context(plan, source_name, clock_date), LOOP_STATE, _tracking(plan, slug, clock_date), "")
+    return _made(root, slug, dict(zip(FILES, contents, strict=True)), plan.title, plan.status)
+
+
+def request_sprint(root: Path, request: str, clock_date: str) -> SprintFolder:
+    """Make the next sprint folder from a request: its plan is written by the planning conversation."""
+    words = next((line.strip(" #*") for line in request.splitlines() if line.strip(" #*")), "sprint")
+    title = fields.tidy_heading(words)[:120] or "Sprint"
+    plan = Plan(title=title, phases=())
+    slug = slug_of(plan)
+    context = f"# Context: {title}\n\nWritten by planning, {clock_date}.\n"
+    contents = {
+        "request.md": request.rstrip() + "\n",
+        "context.md": context,
+        "loop-state.md": LOOP_STATE,
+        "tracking.md": _tracking(plan, slug, clock_date),
+        "learnings/.gitkeep": "",
+    }
+    return _made(root, slug, contents, title, "DRAFT")
+
+
+def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: str) -> SprintFolder:
+    """The folder is filled under a passing name and renamed when it is whole."""
     paths = RepoPaths(root=root)
     paths.sprints.mkdir(parents=True, exist_ok=True)
     with _only_one(paths.sprints):
         ensure_gitignore(root)
         taken = [int(match.group(1)) for entry in paths.sprints.iterdir() if (match := _FOLDER.match(entry.name))]
         number = max(taken, default=0) + 1
-        slug = slug_of(plan, source_name)
         sprint_id = f"{number:03d}-{slug}"
         draft = Path(tempfile.mkdtemp(prefix=".new-", dir=paths.sprints))
         (draft / "learnings").mkdir()
-        contents = (text, _context(plan, source_name, clock_date), LOOP_STATE, _tracking(plan, slug, clock_date), "")
-        files = dict(zip(FILES, contents, strict=True))
         final = paths.sprint(sprint_id)
         try:
-            for name, content in files.items():
-                _write(draft / name, content)
+            for name, content in contents.items():
+                files.write_new(draft / name, content, mode=files.SHARED)
             draft.chmod(0o755)
             draft.rename(final)
         except OSError:
             _discard(draft)
             raise
-        _sync(paths.sprints)
-    return SprintFolder(id=sprint_id, number=number, slug=slug, path=final, title=plan.title, status=plan.status)
+        files.sync(paths.sprints)
+    return SprintFolder(id=sprint_id, number=number, slug=slug, path=final, title=title, status=status)
 
 
 def list_sprints(root: Path) -> tuple[SprintFolder, ...]:
@@ -183,6 +237,9 @@ def list_sprints(root: Path) -> tuple[SprintFolder, ...]:
 
 def _opened(path: Path, number: int, slug: str) -> SprintFolder:
     sprint = SprintFolder(id=path.name, number=number, slug=slug, path=path)
+    if sprint.unplanned():
+        title = fields.tidy_heading(sprint.request().split("\n", 1)[0])[:120]
+        return SprintFolder(id=path.name, number=number, slug=slug, path=path, title=title, status="DRAFT")
     try:
         plan = read_plan(sprint.plan_path)
     except PlanRefused as refused:
@@ -217,6 +274,17 @@ def _by_hint(sprints: tuple[SprintFolder, ...], wanted: str) -> Iterator[list[Sp
     yield [sprint for sprint in sprints if wanted in sprint.id]
     yield [sprint for sprint in sprints if words and all(word in sprint.slug for word in words)]
     yield [sprint for sprint in sprints if words and all(word in kebab(sprint.title) for word in words)]
+    yield _by_description(sprints, words)
+
+
+def _by_description(sprints: tuple[SprintFolder, ...], words: list[str]) -> list[SprintFolder]:
+    """“keep working on dark mode”: the sprints that most of these words speak of, in name, title or request."""
+    found: dict[int, list[SprintFolder]] = {}
+    for sprint in sprints:
+        told = set(kebab(f"{sprint.slug} {sprint.title} {sprint.request()[:4000]}").split("-"))
+        if score := sum(word in told for word in words if len(word) > 2 and word not in ASKING_WORDS):
+            found.setdefault(score, []).append(sprint)
+    return found[max(found)] if found else []
 
 
 def ensure_gitignore(root: Path) -> None:
@@ -224,7 +292,7 @@ def ensure_gitignore(root: Path) -> None:
     path = RepoPaths(root=root).gitignore
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        _write(path, GITIGNORE)
+        files.write_new(path, GITIGNORE, mode=files.SHARED)
     except FileExistsError:
         data = path.read_bytes()
         there = {line.strip() for line in data.splitlines()}
@@ -232,7 +300,7 @@ def ensure_gitignore(root: Path) -> None:
         lacking = [line for line in lines if line not in there]
         if lacking:
             gap = b"" if not data or data.endswith(b"\n") else b"\n"
-            with path.open("ab") as file:
+            with files.appending(path) as file:
                 file.write(gap + b"\n".join(lacking) + b"\n")
 
 
@@ -277,23 +345,8 @@ def _only_one(folder: Path) -> Iterator[None]:
 
 def _discard(draft: Path) -> None:
     """Take away a folder that was never finished: only what this module puts there, so no link can lead it astray."""
-    for name in FILES:
+    for name in (*FILES, "request.md"):
         (draft / name).unlink(missing_ok=True)
     for folder in (draft / "learnings", draft):
         with suppress(OSError):
             folder.rmdir()
-
-
-def _write(path: Path, text: str) -> None:
-    with path.open("xb") as file:
-        file.write(text.encode("utf-8"))
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _sync(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

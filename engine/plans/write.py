@@ -45,6 +45,8 @@ def _task(task: TaskSpec) -> Iterator[str]:
     if task.agent:
         yield f"  agent: {task.agent}"
     yield from _list("allow", task.allow)
+    if task.proof:
+        yield f"  proof: {task.proof}"
 
 
 def _list(name: str, items: Sequence[str]) -> Iterator[str]:

@@ -73,6 +73,12 @@ class ImplementerFields(Struct, frozen=True, kw_only=True):
     changes: tuple[FileChange, ...] = ()
     """What the task has changed up to now, by the engine's own diff; shown beside `earlier`."""
     strict_scope: bool = False
+    run_checks: tuple[CheckResult, ...] = ()
+    """The checks that will be run, by name and command."""
+    history: tuple[Note, ...] = ()
+    """What was tried before and how it failed, condensed: for a session that was not there."""
+    role_prompt: str = ""
+    """What the user wrote for this kind of work."""
 
 
 class ScopeJudgeFields(Struct, frozen=True, kw_only=True):
@@ -86,6 +92,8 @@ class ReviewerFields(Struct, frozen=True, kw_only=True):
     """Diff and evidence. There is no field for what the implementer said, and there must be none."""
 
     task: TaskSpec
+    scaffold: bool = False
+    """The task is part of a scaffold phase: interfaces and structure are judged, not behaviour."""
     changes: tuple[FileChange, ...] = ()
     diff_file: str = ""
     """Path of the full diff, for the reviewer to read."""
@@ -94,6 +102,28 @@ class ReviewerFields(Struct, frozen=True, kw_only=True):
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
     context_file: str = ""
+    role_prompt: str = ""
+    """What the user wrote for reviewers."""
+    others: tuple[ReviewerFields, ...] = ()
+    """The other tasks of a batch, judged in the same answer."""
+
+
+class SprintReviewerFields(Struct, frozen=True, kw_only=True):
+    """The whole sprint: every criterion, the whole change, all evidence."""
+
+    title: str
+    tasks: tuple[TaskSpec, ...]
+    summary: str = ""
+    skipped: tuple[TaskSpec, ...] = ()
+    evidence_file: str = ""
+    diff_file: str = ""
+    diff: str = ""
+    context_file: str = ""
+    checks: str = ""
+    """Verdict of all checks on the sprint branch."""
+    earlier: tuple[str, ...] = ()
+    """What the final review before this one objected to."""
+    role_prompt: str = ""
 
 
 class CouncillorFields(Struct, frozen=True, kw_only=True):
@@ -103,6 +133,8 @@ class CouncillorFields(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     history: tuple[Note, ...] = ()
     """One note an iteration: what was tried and how it failed."""
+    tried: tuple[Note, ...] = ()
+    """Earlier attempts as diffs against the task's base."""
     diff_file: str = ""
     diff: str = ""
     context_file: str = ""
@@ -134,7 +166,31 @@ class PlannerFields(Struct, frozen=True, kw_only=True):
     previous: str = ""
     """The plan before, when it was reviewed."""
     issues: tuple[str, ...] = ()
-    """What the plan's reviewer objected to."""
+    """What the engine's checks or the plan's reviewer objected to."""
+    comments: tuple[str, ...] = ()
+    """What the human said at the plan gate, verbatim."""
+    asked: int = 0
+    """Rounds of questions so far."""
+    replan: str = ""
+    """The task that must be planned anew."""
+    history: tuple[Note, ...] = ()
+    """What was tried at it."""
+
+
+class GathererFields(Struct, frozen=True, kw_only=True):
+    request: str
+    context_files: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+
+
+class PrdWriterFields(Struct, frozen=True, kw_only=True):
+    request: str
+    context_files: tuple[str, ...] = ()
+    learnings: tuple[str, ...] = ()
+    answers: tuple[Note, ...] = ()
+    previous: str = ""
+    comments: tuple[str, ...] = ()
+    asked: int = 0
 
 
 class PlanReviewerFields(Struct, frozen=True, kw_only=True):
@@ -147,20 +203,26 @@ Fields = (
     ImplementerFields
     | ScopeJudgeFields
     | ReviewerFields
+    | SprintReviewerFields
     | CouncillorFields
     | SynthesistFields
     | AnswererFields
     | PlannerFields
     | PlanReviewerFields
+    | GathererFields
+    | PrdWriterFields
 )
 
 BY_ROLE: dict[Role, type[Fields]] = {
     Role.IMPLEMENTER: ImplementerFields,
     Role.SCOPE_JUDGE: ScopeJudgeFields,
     Role.REVIEWER: ReviewerFields,
+    Role.SPRINT_REVIEWER: SprintReviewerFields,
     Role.COUNCILLOR: CouncillorFields,
     Role.SYNTHESIST: SynthesistFields,
     Role.ANSWERER: AnswererFields,
     Role.PLANNER: PlannerFields,
     Role.PLAN_REVIEWER: PlanReviewerFields,
+    Role.GATHERER: GathererFields,
+    Role.PRD_WRITER: PrdWriterFields,
 }

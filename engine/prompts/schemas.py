@@ -38,13 +38,50 @@ _TASK = _object(
     depends_on=_list(_text("task id")),
     verify=_list(_text("shell command that must succeed")),
     complexity={"type": "integer", "description": "0 (trivial) to 14 (architecture)"},
+    proof={"type": "string", "enum": ["", "none"], "description": "none: there is nothing to show"},
+    allow=_list(_text("a permission, like: rename a to b")),
+)
+_STATUS: Schema = {"type": "string", "enum": ["READY", "NEEDS_CLARIFICATION"]}
+_QUESTIONS = _list(
+    _object(text=_text("a question only the user can answer"), assumption=_text("what you go on with if nobody says"))
+)
+_DECISIONS = _list(
+    _object(decision=_text(), why=_text(), alternatives=_list(_text("what else was thought of, and why not")))
 )
 
+_REVIEW: dict[str, Schema] = {
+    "approved": _FLAG,
+    "criteria": _list(
+        _object(
+            text=_text("the acceptance criterion, word for word"),
+            met=_FLAG,
+            reference=_text("file:line, test id or check that shows it"),
+        )
+    ),
+    "issues": _list(
+        _object(
+            text=_text("what is wrong"),
+            fix=_text("what to do"),
+            alternative=_text("another way, or empty"),
+            confidence=_CONFIDENCE,
+            path=_text(),
+            line=_NUMBER,
+            critical=_FLAG,
+        )
+    ),
+    "notes": _list(_text()),
+    "summary": _text(),
+}
+BATCH_REVIEW = _object(reviews=_list(_object(task=_text("the task's id"), **_REVIEW)))
+"""What a reviewer answers who is shown several tasks at once."""
+
 SCHEMAS: dict[Role, Schema] = {
-    Role.REVIEWER: _object(
+    Role.REVIEWER: _object(**_REVIEW),
+    Role.SPRINT_REVIEWER: _object(
         approved=_FLAG,
         criteria=_list(
             _object(
+                task=_text("task id"),
                 text=_text("the acceptance criterion, word for word"),
                 met=_FLAG,
                 reference=_text("file:line, test id or check that shows it"),
@@ -52,16 +89,15 @@ SCHEMAS: dict[Role, Schema] = {
         ),
         issues=_list(
             _object(
+                task=_text("id of the task that must change"),
                 text=_text("what is wrong"),
                 fix=_text("what to do"),
                 alternative=_text("another way, or empty"),
                 confidence=_CONFIDENCE,
                 path=_text(),
                 line=_NUMBER,
-                critical=_FLAG,
             )
         ),
-        notes=_list(_text()),
         summary=_text(),
     ),
     Role.SCOPE_JUDGE: _object(
@@ -82,14 +118,16 @@ SCHEMAS: dict[Role, Schema] = {
         test_cases=_list(_text("a test that fails now and passes when it is mended")),
     ),
     Role.PLANNER: _object(
-        status={"type": "string", "enum": ["READY", "NEEDS_CLARIFICATION"]},
-        questions=_list(_text("a question only the user can answer")),
+        status=_STATUS,
+        questions=_QUESTIONS,
         title=_text(),
         topic=_text("one word for commit messages"),
         summary=_text(),
         phases=_list(_object(id=_text(), title=_text(), scaffold=_FLAG, tasks=_list(_TASK))),
-        decisions=_list(_text("a decision taken, and why")),
+        later=_list(_text("a request for a sprint after this one")),
+        decisions=_DECISIONS,
     ),
+    Role.PRD_WRITER: _object(status=_STATUS, questions=_QUESTIONS, document=_text("Markdown"), decisions=_DECISIONS),
     Role.PLAN_REVIEWER: _object(
         approved=_FLAG,
         issues=_list(_object(task=_text("task id or empty"), text=_text(), fix=_text())),

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from engine.core.model import Role
-from engine.perform.contract import AgentCall
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import AgentCall
+from tests.patience import patience
 
 FAKES = Path(__file__).parent / "fake_clis"
 NOW = 1794850000.0
@@ -42,8 +43,8 @@ def make_call(tmp_path: Path) -> MakeCall:
             "role": Role.IMPLEMENTER,
             "model": "m1",
             "prompt": prompt,
-            "timeout": 30.0,
-            "idle_timeout": 20.0,
+            "timeout": patience(30.0),
+            "idle_timeout": patience(20.0),
             "checkout": tmp_path / "checkout",
             "clone": tmp_path / "clone",
             "home": tmp_path / "home",

@@ -14,7 +14,7 @@ from engine.perform.agents.command_stream import FieldStream
 from engine.perform.agents.gemini_stream import GeminiStream
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Stream
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 NOW = 1794850000.0
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.core.model import AgentResult
 from engine.perform.agents.scripted import Scenario, ScriptedAgent
-from engine.perform.contract import AgentCall, Output, Spawner
+from engine.perform.process.spawning import AgentCall, Output, Spawner
 from tests.agents.conftest import NOW
 from tests.agents.fake_clis.behaviour import FAILURES, wanted
 

@@ -12,8 +12,8 @@ from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import Finished, Output
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Finished, Output
 from tests.agents.conftest import NOW, MakeCall
 from tests.agents.replay import FIXTURES, recordings, replay, stream_for
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,12 +15,13 @@ from engine.core.model import AgentResult, ResultKind, Role
 from engine.perform.agents.headless import prompt_path
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import Adapter, AgentCall, Output
-from engine.perform.process import ProcessSpawner
-from engine.perform.reaper import find_orphans
+from engine.perform.process.reaper import find_orphans
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Adapter, AgentCall, Output
 from tests.agents.conftest import NOW, MakeCall
 from tests.agents.fake_clis.behaviour import FAILURES, RESET
 from tests.agents.scripted_stand import Scripted
+from tests.patience import patience, slowed
 
 FIELDS = {
     "text": "part.text",
@@ -142,22 +142,23 @@ async def test_a_lost_session_is_begun_afresh(stand: Stand) -> None:
 
 
 async def test_idle_ends_the_call(stand: Stand) -> None:
-    began = time.monotonic()
-    result = await stand.run(stand.make_call("DO: hang", idle_timeout=1.0))
+    # Hanging lasts two minutes and then ends well: only the idle timer can make this a timeout.
+    result = await stand.run(stand.make_call("DO: hang", idle_timeout=slowed(1.0), timeout=patience(600)))
     assert result.kind is ResultKind.TIMEOUT
     assert result.cost_usd is None
-    assert time.monotonic() - began < 15
 
 
 async def test_time_ends_the_call(stand: Stand) -> None:
-    result = await stand.run(stand.make_call("DO: hang", timeout=1.5))
+    result = await stand.run(stand.make_call("DO: hang", timeout=slowed(1.5)))
     assert result.kind is ResultKind.TIMEOUT
 
 
 async def test_turns_are_capped(stand: Stand) -> None:
     result = await stand.run(stand.make_call("DO: loop", max_turns=3))
     assert result.kind is ResultKind.TURNS
-    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 15
+    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 500, (
+        "it was let run on"
+    )
 
 
 async def test_money_is_capped(stand: Stand) -> None:
@@ -167,7 +168,9 @@ async def test_money_is_capped(stand: Stand) -> None:
     cap = {"codex": 0.005, "gemini": 0.3}.get(stand.name, 0.035)
     result = await stand.run(stand.make_call("DO: loop", model=model, max_usd=cap))
     assert result.kind is ResultKind.BUDGET, result.error
-    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 15
+    assert sum(o.kind in (OutputKind.TOOL_CALL, OutputKind.FILE_CHANGE) for o in stand.outputs) < 500, (
+        "it was let run on"
+    )
 
 
 @pytest.mark.parametrize("what", ["crash", "noresult"])
@@ -255,7 +258,7 @@ async def _cancelled_scenario(stand: Stand) -> None:
     """Its process ignores SIGTERM, and is found by the tag that every process of a run has."""
     run_id = stand.spawner._run_id
     task = asyncio.create_task(stand.run(stand.make_call("DO: orphan")))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(patience(20)):
         while not any(output.text == "started" for output in stand.outputs):
             await asyncio.sleep(0.05)
     assert find_orphans(run_id)
@@ -275,7 +278,7 @@ def alive(pid: int) -> bool:
 async def test_a_missing_program_is_said(spawner: ProcessSpawner, make_call: MakeCall) -> None:
     made = adapter("claude", AgentConfig(program="no-such-claude"), clock=lambda: NOW)
     result = await made.call(make_call(), spawner, lambda output: None)
-    assert result.kind is ResultKind.CRASH
+    assert result.kind is ResultKind.NOT_STARTED
     assert "no-such-claude" in result.error
     assert "devteam agents" in result.hint
 

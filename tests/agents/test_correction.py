@@ -7,7 +7,7 @@ import pytest
 
 from engine.core.model import AgentResult, ResultKind, Role, Tokens
 from engine.perform.agents import headless
-from engine.perform.contract import AgentCall, Output
+from engine.perform.process.spawning import AgentCall, Output
 
 SCHEMA: dict[str, object] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
 CALL = AgentCall(effect="e", role=Role.REVIEWER, model="m", prompt="Judge it.", schema=SCHEMA, max_usd=1.0)

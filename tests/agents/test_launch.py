@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from engine.core.model import Role
+from engine.core.sandboxes import SandboxName
 from engine.perform.agents.launch import place
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import ProcessSpec
+from engine.perform.process.spawning import ProcessSpec
 from tests.agents.conftest import NOW, MakeCall
 
 KEYS = {"ANTHROPIC_API_KEY": "k", "CODEX_API_KEY": "k", "GEMINI_API_KEY": "k"}
@@ -22,7 +23,7 @@ def spec_of(agent: str, mode: str, make_call: MakeCall, config: AgentConfig | No
     call = make_call("THE PROMPT", **more)
     call = make_call("THE PROMPT", env={**call.env, **KEYS}, **more)
     made: Any = adapter(agent, config or AgentConfig(), clock=lambda: NOW)
-    spec = made.spec(call, place(call, mode, agent, made.config))
+    spec = made.spec(call, place(call, SandboxName(mode), agent, made.config))
     assert isinstance(spec, ProcessSpec)
     return spec
 
@@ -46,7 +47,7 @@ def test_full_permission_only_inside_the_sandbox(agent: str, read_only: bool, ma
     assert has(fenced, FULL[agent])
     assert fenced.confine is not None
     assert fenced.confine.writable is not read_only
-    for weak in ("landlock", "none"):
+    for weak in (SandboxName.LANDLOCK, SandboxName.NONE):
         spec = spec_of(agent, weak, make_call, read_only=read_only)
         assert not has(spec, FULL[agent])
         assert spec.confine is not None

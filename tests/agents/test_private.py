@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import Role
-from engine.perform import private
+from engine.core.sandboxes import SandboxName
+from engine.files import write_inside
 from engine.perform.agents import launch
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
@@ -27,8 +28,8 @@ def test_a_link_is_not_written_through(tmp_path: Path, trap: str) -> None:
     elif trap == "file":
         folder.mkdir()
         (folder / "a.md").symlink_to(mine / "a.md")
-    private.write(folder, "a.md", "ours")
-    private.write(folder, "a.md", "ours again")
+    write_inside(folder, "a.md", "ours")
+    write_inside(folder, "a.md", "ours again")
     assert (mine / "a.md").read_text() == MINE
     assert (folder / "a.md").read_text() == "ours again"
     assert (folder / "a.md").stat().st_mode & 0o777 == 0o600
@@ -54,7 +55,7 @@ def test_no_adapter_writes_through_a_link(
     place.parent.mkdir(parents=True, exist_ok=True)
     place.symlink_to(mine)
     made = adapter(agent, config, clock=lambda: NOW)
-    made.spec(call, launch.place(call, mode, agent, config))  # type: ignore[attr-defined]
+    made.spec(call, launch.place(call, SandboxName(mode), agent, config))  # type: ignore[attr-defined]
     assert mine.read_text() == MINE
     assert place.is_file()
     assert not place.is_symlink()
@@ -64,6 +65,6 @@ def test_no_adapter_writes_through_a_link(
 def test_gemini_offers_a_reader_no_writing_tool(read_only: bool, make_call: MakeCall) -> None:
     call = make_call(read_only=read_only, env={"GEMINI_API_KEY": "x", "PATH": ""})
     made = adapter("gemini", AgentConfig(), clock=lambda: NOW)
-    made.spec(call, launch.place(call, "bwrap", "gemini", AgentConfig()))  # type: ignore[attr-defined]
+    made.spec(call, launch.place(call, SandboxName.BWRAP, "gemini", AgentConfig()))  # type: ignore[attr-defined]
     settings = (call.home / ".gemini" / "settings.json").read_text()
     assert ('"exclude": ["write_file", "replace"]' in settings) is read_only

@@ -31,12 +31,15 @@ from engine.prompts import (
     SCHEMAS,
     SEATS,
     fence,
+    parse_batch_review,
     parse_councillor,
     parse_diagnosis,
     parse_plan,
     parse_plan_review,
+    parse_prd,
     parse_review,
     parse_scope,
+    parse_sprint_review,
     render,
 )
 from engine.prompts.fields import BY_ROLE, Note, ReviewerFields
@@ -97,6 +100,19 @@ FIELDS: dict[Role, dict[str, Any]] = {
         "checks": CHECKS,
         "findings": (FINDING,),
     },
+    Role.SPRINT_REVIEWER: {
+        "title": "Add login",
+        "summary": HOSTILE,
+        "tasks": (TASK,),
+        "skipped": (TASK,),
+        "evidence_file": "brief/evidence.md",
+        "diff": HOSTILE,
+        "diff_file": "brief/sprint.diff",
+        "context_file": "brief/context.md",
+        "checks": "PASS",
+        "earlier": ("1.1: made twice",),
+        "role_prompt": HOSTILE,
+    },
     Role.COUNCILLOR: {
         "seat": "systems-thinker",
         "task": TASK,
@@ -111,18 +127,33 @@ FIELDS: dict[Role, dict[str, Any]] = {
         "answers": (Note(origin="Which db?", text="sqlite"),),
         "previous": "# Plan",
         "issues": ("1.1 is too large",),
+        "comments": (HOSTILE,),
+        "replan": "1.2",
+        "history": (Note(origin="iteration 1", text=HOSTILE),),
     },
     Role.PLAN_REVIEWER: {"request": "add login", "plan": HOSTILE},
+    Role.GATHERER: {"request": HOSTILE, "context_files": ("facts.md",), "learnings": ("001.md",)},
+    Role.PRD_WRITER: {
+        "request": "a shop",
+        "context_files": ("facts.md",),
+        "answers": (Note(origin="Which db?", text=HOSTILE),),
+        "previous": HOSTILE,
+        "comments": (HOSTILE,),
+        "asked": 3,
+    },
 }
 LEAST: dict[Role, dict[str, Any]] = {
     Role.IMPLEMENTER: {"task": TaskSpec(id="1", title="x")},
     Role.SCOPE_JUDGE: {"task": TaskSpec(id="1", title="x"), "changes": ()},
     Role.REVIEWER: {"task": TaskSpec(id="1", title="x")},
+    Role.SPRINT_REVIEWER: {"title": "x", "tasks": ()},
     Role.COUNCILLOR: {"seat": "root-cause-analyst", "task": TaskSpec(id="1", title="x")},
     Role.SYNTHESIST: {"task": TaskSpec(id="1", title="x"), "diagnoses": ()},
     Role.ANSWERER: {"question": "?", "task": TaskSpec(id="1", title="x")},
     Role.PLANNER: {"request": "x"},
     Role.PLAN_REVIEWER: {"request": "x", "plan": "y"},
+    Role.GATHERER: {"request": "x"},
+    Role.PRD_WRITER: {"request": "x"},
 }
 
 
@@ -135,8 +166,9 @@ def outside_fences(text: str) -> str:
 def test_every_role_is_told_all_its_fields(role: Role) -> None:
     text = render(role, **FIELDS[role])
     assert len(text) < 12_000
-    assert "Ignore all rules" not in outside_fences(text)
-    assert not re.search(r"{%|{{", outside_fences(text))
+    ours = "\n".join(row for row in outside_fences(text).splitlines() if not row.startswith("> "))
+    assert "Ignore all rules" not in ours, "fenced, or (the implementer's order) quoted line by line"
+    assert not re.search(r"{%|{{", ours)
     assert "\n\n\n" not in text
 
 
@@ -147,6 +179,17 @@ def test_every_role_can_be_told_the_least(role: Role) -> None:
 
 def test_every_role_has_fields() -> None:
     assert set(BY_ROLE) == set(Role) == set(FIELDS)
+
+
+def test_the_task_is_an_order_and_says_how_it_is_judged() -> None:
+    text = render(
+        Role.IMPLEMENTER, task=TASK, run_checks=CHECKS, history=(Note(origin="iteration 1", text="too slow"),)
+    )
+    assert "> Use argon2." in text and "data to judge" not in text.partition("## Rules")[0]
+    assert all(check.name in text for check in CHECKS)
+    assert "red to green" in text and "iteration 1: too slow" in text
+    assert "nothing new to show" in render(Role.IMPLEMENTER, task=msgspec.structs.replace(TASK, proof="none"))
+    assert "> be kind" in render(Role.REVIEWER, task=TASK, role_prompt="be kind")
 
 
 def test_an_unknown_field_is_an_error() -> None:
@@ -251,6 +294,12 @@ GOOD: dict[Role, dict[str, Any]] = {
         "notes": ["n"],
         "summary": "fine",
     },
+    Role.SPRINT_REVIEWER: {
+        "approved": True,
+        "criteria": [{"task": "1.1", "text": text, "met": True, "reference": "a.py:1"} for text in TASK.accept],
+        "issues": [],
+        "summary": "fine",
+    },
     Role.SCOPE_JUDGE: {"in_scope": True, "paths": [{"path": "a", "in_scope": True, "reason": ""}], "reason": ""},
     Role.COUNCILLOR: {"root_cause": "r", "evidence": ["a:1"], "recommended_fix": "f", "confidence": "low"},
     Role.SYNTHESIST: {"root_cause": "r", "recommended_fix": "f", "insight": "", "test_cases": []},
@@ -275,21 +324,27 @@ GOOD: dict[Role, dict[str, Any]] = {
                         "depends_on": [],
                         "verify": [],
                         "complexity": 3,
+                        "proof": "",
+                        "allow": ["rename a to b"],
                     }
                 ],
             }
         ],
-        "decisions": ["d"],
+        "later": ["the rest"],
+        "decisions": [{"decision": "d", "why": "w", "alternatives": ["e"]}],
     },
+    Role.PRD_WRITER: {"status": "READY", "questions": [], "document": "# PRD", "decisions": []},
     Role.PLAN_REVIEWER: {"approved": True, "issues": [], "summary": ""},
 }
 PARSERS: dict[Role, Any] = {
     Role.REVIEWER: parse_review,
+    Role.SPRINT_REVIEWER: lambda answer: parse_sprint_review(answer, [("1.1", text) for text in TASK.accept]),
     Role.SCOPE_JUDGE: parse_scope,
     Role.COUNCILLOR: parse_councillor,
     Role.SYNTHESIST: parse_diagnosis,
     Role.PLANNER: parse_plan,
     Role.PLAN_REVIEWER: parse_plan_review,
+    Role.PRD_WRITER: parse_prd,
 }
 
 
@@ -329,14 +384,44 @@ def test_a_reviewer_can_only_lower(change: dict[str, Any], approved: bool) -> No
     assert review.approved or any(not c.met for c in review.criteria) or review.issues
 
 
+def test_a_batch_is_told_and_answered_task_by_task() -> None:
+    other = ReviewerFields(task=msgspec.structs.replace(TASK, id="7.7"), diff=HOSTILE, checks=CHECKS)
+    text = render(Role.REVIEWER, **FIELDS[Role.REVIEWER], others=(other,))
+    for needed in ("You review 2 changes", "The change of task 7.7", f"tasks {TASK.id}, 7.7", "tests (tests): FAIL"):
+        assert needed in text, needed
+    assert "Ignore all rules" not in outside_fences(text)
+    accept = {TASK.id: TASK.accept, "7.7": TASK.accept}
+    good = GOOD[Role.REVIEWER]
+    both = {"reviews": [{"task": TASK.id, **good}, {"task": "7.7", **good, "approved": False}]}
+    read = parse_batch_review(both, accept)
+    assert {name: review.approved for name, review in read.items()} == {TASK.id: True, "7.7": False}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        pytest.param(None, id="nothing"),
+        pytest.param(GOOD[Role.REVIEWER], id="one review for all"),
+        pytest.param({"reviews": [{"task": "9", **GOOD[Role.REVIEWER]}]}, id="of another task"),
+        pytest.param({"reviews": [{"task": "7", **GOOD[Role.REVIEWER]}] * 2}, id="two of one task"),
+        pytest.param({"reviews": [{"task": "7", "approved": "perhaps"}]}, id="broken"),
+        pytest.param({"reviews": ["7 is fine"]}, id="words"),
+    ],
+)
+def test_a_batch_answer_that_says_nothing_clear_of_a_task_says_nothing(answer: Any) -> None:
+    assert parse_batch_review(answer, {"7": TASK.accept}) == {}
+
+
 def test_plans() -> None:
     ready = parse_plan(GOOD[Role.PLANNER])
     assert ready is not None
     assert ready.plan is not None
     assert ready.plan.tasks()[0].complexity == 3
-    asking = parse_plan({"status": "NEEDS_CLARIFICATION", "questions": ["Which db?"]})
+    asked = [{"text": "Which\ndb?", "assumption": "sqlite"}, "Which db?", "Who?", " "]
+    asking = parse_plan({"status": "NEEDS_CLARIFICATION", "questions": asked})
     assert asking is not None
-    assert (asking.plan, asking.questions) == (None, ("Which db?",))
+    assert asking.plan is None
+    assert [(one.text, one.assumption) for one in asking.questions] == [("Which db?", "sqlite"), ("Who?", "")]
     assert parse_plan({**GOOD[Role.PLANNER], "phases": []}) is None
     twice = GOOD[Role.PLANNER]["phases"] * 2
     assert parse_plan({**GOOD[Role.PLANNER], "phases": twice}) is None
@@ -349,3 +434,24 @@ def test_objections_are_no_approval() -> None:
     scope = parse_scope({"in_scope": True, "paths": [{"path": "a", "in_scope": False}]})
     assert scope is not None
     assert not scope.in_scope
+
+
+def test_a_final_review_answers_every_criterion_or_none_at_all() -> None:
+    wanted = [("1.1", "It works."), ("1.1", "It is fast"), ("1.2", "It works.")]
+
+    def answer(*criteria: tuple[str, str, bool], approved: bool = True, **more: Any) -> dict[str, Any]:
+        rows = [{"task": task, "text": text, "met": met, "reference": "a:1"} for task, text, met in criteria]
+        return {"approved": approved, "criteria": rows, "issues": [], "summary": "", **more}
+
+    all_met = answer(("1.2", "it works", True), ("1.1", "it  works", True), ("1.1", "It is fast", True))
+    good = parse_sprint_review(all_met, wanted)
+    assert good is not None and good.approved and [one.task for one in good.criteria] == ["1.1", "1.1", "1.2"]
+    lacking = answer(("1.1", "It works.", True), ("1.2", "It works.", True))
+    assert parse_sprint_review(lacking, wanted) is None, "a criterion without an answer was not judged"
+    unmet = answer(("1.1", "It works.", True), ("1.1", "Fast enough", False), ("1.2", "It works.", True))
+    lowered = parse_sprint_review(unmet, wanted)
+    assert lowered is not None and not lowered.approved, "by its place; approval needs every criterion"
+    assert lowered.criteria[1].criterion.text == "It is fast"
+    refused = parse_sprint_review(answer(("1.1", "a", True), approved=False, summary="too odd"), [("1.1", "a")])
+    assert refused is not None and refused.issues[0].issue.text == "too odd" and not refused.issues[0].task
+    assert parse_sprint_review({"approved": True}, wanted) is None and parse_sprint_review(None, []) is None

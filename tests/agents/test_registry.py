@@ -11,15 +11,17 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from engine.agent_records import CLAUDE, CODEX, GEMINI
 from engine.config import parse
 from engine.core.model import Rung
-from engine.perform.agents.ladders import CLAUDE, CODEX, GEMINI, propose_ladder
+from engine.core.sandboxes import SandboxName
+from engine.perform.agents.ladders import propose_ladder
 from engine.perform.agents.launch import place
 from engine.perform.agents.login import login_mounts, login_of
-from engine.perform.agents.registry import KNOWN, AgentInfo, UnknownAgentError, adapter, adapter_kind, survey
+from engine.perform.agents.registry import AgentInfo, UnknownAgentError, adapter, adapter_kind, looked_for, survey
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import Mount
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Mount
 from tests.agents.conftest import NOW, MakeCall
 
 
@@ -45,7 +47,7 @@ async def test_survey(spawner: ProcessSpawner, tmp_path: Path, fake_programs: di
     }
     rungs = (Rung(name="low", agent="claude"), Rung(name="top", agent="codex"), Rung(name="mid", agent="claude"))
     infos = {info.name: info for info in await survey(env, spawner, home=home, agents=agents, rungs=rungs)}
-    assert set(infos) == {*KNOWN, "helper", "broken", "absent"}
+    assert set(infos) == {*looked_for(), "helper", "broken", "absent"}
     claude, codex = infos["claude"], infos["codex"]
     assert (claude.installed, claude.version, claude.login, claude.rungs) == (
         True,
@@ -87,8 +89,8 @@ def test_ladders(infos: list[AgentInfo], agents: list[str]) -> None:
 
 
 def test_a_ladder_need_not_be_mixed() -> None:
-    assert propose_ladder([info("claude"), info("codex")], mix=False) == CLAUDE
-    for ladder in (CLAUDE, CODEX, GEMINI):
+    assert propose_ladder([info("claude"), info("codex")], mix=False) == CLAUDE.rungs
+    for ladder in (CLAUDE.rungs, CODEX.rungs, GEMINI.rungs):
         assert len({rung.name for rung in ladder}) == len(ladder)
         assert [rung.reserve_usd for rung in ladder] == sorted(rung.reserve_usd for rung in ladder)
 
@@ -115,13 +117,13 @@ def test_the_configuration_is_private_where_the_login_allows(make_call: MakeCall
     call = make_call()
     home = Path(call.env["HOME"])
     login_file(home, ".claude/.credentials.json")
-    fenced = place(call, "bwrap", "claude", AgentConfig())
+    fenced = place(call, SandboxName.BWRAP, "claude", AgentConfig())
     assert (fenced.private, fenced.home, fenced.host_home) == (True, home, call.home)
     assert fenced.mounts[0].writable
     # Nothing can be mounted: the user's own folder, not a copy of the login.
-    open_air = place(call, "none", "claude", AgentConfig())
+    open_air = place(call, SandboxName.NONE, "claude", AgentConfig())
     assert (open_air.private, open_air.config) == (False, home)
-    with_key = place(make_call(env={**call.env, "ANTHROPIC_API_KEY": "x"}), "none", "claude", AgentConfig())
+    with_key = place(make_call(env={**call.env, "ANTHROPIC_API_KEY": "x"}), SandboxName.NONE, "claude", AgentConfig())
     assert (with_key.private, with_key.config) == (True, call.home)
 
 
@@ -166,7 +168,7 @@ def test_the_examples_of_the_page_are_configurations_that_can_be_driven(example:
 
 
 def test_the_page_names_every_agent_and_its_login() -> None:
-    for name in KNOWN:
+    for name in looked_for():
         assert f"`{name}`" in PAGE
         login = login_of(name)
         assert not login.files or f"`~/{login.files[0]}`" in PAGE

@@ -8,7 +8,7 @@ import msgspec
 
 from engine.core.activity import AgentOutput, OutputKind
 from engine.core.model import Role, SessionSummary
-from engine.perform import summary
+from engine.perform import session_summary as summary
 
 
 def heard(kind: OutputKind, text: str = "", **more: str) -> AgentOutput:

@@ -7,7 +7,17 @@ import json
 import time
 from pathlib import Path
 
-NAMES = ("bench_engine", "bench_journal", "bench_workspace", "bench_checks", "bench_tui")
+NAMES = (
+    "bench_engine",
+    "bench_lanes",
+    "bench_ladder",
+    "bench_journal",
+    "bench_workspace",
+    "bench_checks",
+    "bench_faults",
+    "bench_growth",
+    "bench_tui",
+)
 
 
 def main() -> None:

@@ -25,12 +25,13 @@ from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.core.policy import BudgetPolicy, CheckpointPolicy, LadderPolicy, LimitPolicy, Policy
 from engine.core.state import State
 from engine.journal import Journal
-from engine.perform.contract import Finished, ProcessSpec
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Finished, ProcessSpec
 from engine.perform.workspace.git import Git
 from engine.plans.sprints import SprintFolder
 from engine.runner import Runner, RunOptions
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 from tests.core.world import checks, failing, happy
 from tests.engine import small
 
@@ -110,7 +111,7 @@ def resident() -> int:
 def sprint_of(repo: Path, tasks: int) -> SprintFolder:
     """A repository whose tasks each pass at once, with a check that does nothing."""
     plan = "# many\n\n## Phase 1: one\n\n" + "".join(
-        f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      complexity: 1\n" for n in range(tasks)
+        f"- [ ] 1.{n} Task {n}\n      scope: f{n}.txt\n      proof: none\n      complexity: 1\n" for n in range(tasks)
     )
     scenario = (
         "".join(f'[[call]]\ntask = "1.{n}"\nedit = [{{ path = "f{n}.txt", content = "x" }}]\n' for n in range(tasks))

@@ -20,8 +20,8 @@ UNCOALESCED = 3_000
 
 def child(mode: str) -> None:
     from tests.tui.links import live
-    from tui.app import DevteamApp
-    from tui.options import TuiOptions
+    from tui.app.application import DevteamApp
+    from tui.app.options import TuiOptions
 
     report = os.environ["BENCH_REPORT"]
     link = live("end" if mode == "idle" else "parallel")
@@ -82,7 +82,7 @@ async def _stalls(measured: dict[str, Any], over: asyncio.Event) -> None:
 
 
 async def _flood(app: Any, measured: dict[str, Any], *, coalesced: bool) -> None:
-    from tui.feed import MOST_WAITING
+    from tui.app.feed import MOST_WAITING
 
     count = FLOOD if coalesced else UNCOALESCED
     before, over = _rss(), asyncio.Event()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
 from tests.checks.ground import GitTrees, plain_spawner, setting
 
 

@@ -10,9 +10,10 @@ import time
 from pathlib import Path
 
 from engine.core.model import FileChange
-from engine.perform.checks.spec import IntegrityPolicy, Setting
-from engine.perform.probe import SandboxMode
-from engine.perform.process import ProcessSpawner
+from engine.core.sandboxes import SandboxName
+from engine.perform.checks.run.spec import IntegrityPolicy, Setting
+from engine.perform.process.probe import SandboxMode
+from engine.perform.process.spawner import ProcessSpawner
 
 PYTHON = sys.executable
 GIT_ENV = {
@@ -27,7 +28,7 @@ GIT_ENV = {
 
 
 class GitTrees:
-    """engine.perform.checks.trees.Trees over plain git."""
+    """engine.perform.checks.run.trees.Trees over plain git."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -79,6 +80,22 @@ class GitTrees:
         except subprocess.CalledProcessError:
             return None
 
+    def contents(self, tree: str, paths) -> dict[str, bytes]:
+        found = {path: self.show(tree, path) for path in paths}
+        return {path: data for path, data in found.items() if data is not None}
+
+    def edit(self, tree: str, files) -> str:
+        self.git("read-tree", tree)
+        lines = b""
+        for path, data in files.items():
+            if data is None:
+                lines += b"0 " + b"0" * 40 + b"\t" + path.encode() + b"\n"
+            else:
+                blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
+                lines += b"100644 " + blob + b"\t" + path.encode() + b"\n"
+        self.git("update-index", "--add", "--index-info", data=lines)
+        return self.git("write-tree").strip().decode()
+
     def files(self, tree: str) -> list[str]:
         return [p for p in self.git("ls-tree", "-r", "-z", "--name-only", tree).decode().split("\0") if p]
 
@@ -96,7 +113,7 @@ def plain_spawner(folder: Path) -> ProcessSpawner:
     """The engine's own spawner without a sandbox: what the tests of this room need most of the time."""
     for name in ("user", "spawn"):
         (folder / name).mkdir(parents=True, exist_ok=True)
-    mode = SandboxMode(name="none", detail="", lost=())
+    mode = SandboxMode(name=SandboxName.NONE, detail="", lost=())
     return ProcessSpawner(mode, "checks-test", time.monotonic, home=folder / "user", scratch=folder / "spawn")
 
 

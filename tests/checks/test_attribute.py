@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.core.model import Finding
-from engine.perform.checks.attribute import Attribution, attribute, new_findings
-from engine.perform.checks.measure import Case
+from engine.perform.checks.proof.attribute import Attribution, attribute, new_findings
+from engine.perform.checks.run.measure import Case
 
 
 @pytest.mark.parametrize(

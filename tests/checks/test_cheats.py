@@ -10,16 +10,12 @@ from tests.checks.cheats.honest import HONEST
 from tests.checks.cheats.tricks import CHEATS
 
 QUICK_CHEATS = (
-    "weakened assertion", "test file deleted", "os._exit(0) in the test",
-    "fix, but fewer parameters", "break money, weaken the shared checker",
-    "source: the same, hidden from the reader", "source: equals everything", "source: special-cases the input (held-out check)",
-    "pyproject: addopts deselects", "node: script is `exit 0`", "make: wrapper always exits 0",
+    "weakened assertion", "os._exit(0) in the test", "source: equals everything", "pyproject: addopts deselects",
+    "make: wrapper always exits 0",
 )  # fmt: skip
 QUICK_HONEST = (
-    "the fix and a new red test", "the fix, held-out check passes", "a new module with tests",
-    "a new fixture in conftest",
-    "a test moved to another file", "a test renamed (allowed)", "a feature deleted with its tests (allowed)",
-    "behaviour changed by the task (allowed)", "node: the fix", "make: the fix",
+    "the fix and a new red test", "a new fixture in conftest", "a test moved to another file",
+    "a feature deleted with its tests (allowed)", "node: the fix",
 )  # fmt: skip
 
 

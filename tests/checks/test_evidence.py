@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, CheckResult, Verdict
-from engine.perform.checks.evidence import SCHEMA, CheckEvidence, Judgement, Store, TamperedError
-from engine.perform.checks.measure import Measurement
-from engine.perform.checks.spec import CheckSpec
+from engine.perform.checks.run.evidence import SCHEMA, CheckEvidence, Judgement, Store, TamperedError
+from engine.perform.checks.run.measure import Measurement
+from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.trust import fingerprint, is_trusted, trust
 
 

@@ -6,19 +6,17 @@ from __future__ import annotations
 import pytest
 
 from engine.core.model import CheckKind
-from engine.perform.checks.changed_lines import changed_lines, coverage_objections
-from engine.perform.checks.integrity import Change, edited_tests, moved_tests, source_objections
-from engine.perform.checks.integrity_conftest import conftest_steering
-from engine.perform.checks.integrity_python import read_tests, weak_spots
-from engine.perform.checks.integrity_text import text_hits
-from engine.perform.checks.measure import Case, FileCoverage
-from engine.perform.checks.mutate import mutants
-from engine.perform.checks.redgreen import introduced_names, is_bug_fix, red_objections
-from engine.perform.checks.spec import CheckSpec, IntegrityPolicy
-from engine.perform.checks.steering import scripts_of, steering
-from engine.perform.checks.suppressions import suppressions
-from engine.perform.checks.suspicious import suspicious_python
-from engine.perform.checks.waivers import Objection, renames, to_findings, waived_by
+from engine.perform.checks.proof.changed_lines import changed_lines, unreached
+from engine.perform.checks.proof.integrity_conftest import conftest_steering
+from engine.perform.checks.proof.integrity_python import read_tests, weak_spots
+from engine.perform.checks.proof.integrity_text import text_hits
+from engine.perform.checks.proof.mutate import mutants
+from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.steering import scripts_of, steering
+from engine.perform.checks.proof.suppressions import suppressions
+from engine.perform.checks.proof.suspicious import suspicious_python
+from engine.perform.checks.run.measure import FileCoverage
+from engine.perform.checks.run.spec import CheckSpec
 
 
 def rules(hits) -> list[str]:
@@ -47,7 +45,7 @@ SUSPICIOUS = [
     ("class A:\n    def __eq__(self, other):\n        return True", "always-equal"),
     ("class A:\n    def __eq__(self, other):\n        '''Equal.'''\n        return 1", "always-equal"),
     ("class A:\n    __eq__ = lambda self, other: True", "always-equal"),
-    ("class A(int):\n    def __eq__(self, other):\n        return other > 3", "unusual-source"),
+    ("class A(int):\n    def __eq__(self, other):\n        return other > 3", "always-equal"),
     ("import atexit\natexit.register(print)", "unusual-source"),
     ("import inspect\ninspect.stack()", "unusual-source"),
     ("exec('1')", "unusual-source"),
@@ -131,48 +129,6 @@ def test_assertions_are_counted_per_test():
     assert read_tests(source)["TestA::test_x"].assertions == 2
 
 
-def change(path, before, after, test=None) -> Change:
-    encode = lambda text: None if text is None else text.encode()  # noqa: E731
-    return Change(
-        path=path, before=encode(before), after=encode(after), test=path.startswith("test") if test is None else test
-    )
-
-
-def test_objections_of_a_change():
-    weaker = change(
-        "tests/test_a.py", "def test_a():\n    assert f()\n    assert g()\n", "def test_a():\n    assert f()\n"
-    )
-    assert [o.rule for o in source_objections([weaker], frozenset())] == ["fewer-assertions"]
-    shadow = change("tests/shop.py", None, "x = 1\n")
-    assert [o.rule for o in source_objections([shadow], frozenset({"src/shop.py"}))] == ["shadowed-module"]
-    inner = change("src/shop/types.py", None, "x = 1\n", test=False)
-    assert source_objections([inner], frozenset({"src/shop/__init__.py"})) == []
-
-
-def test_edited_tests():
-    before = "X = 1\n\n\ndef test_a():\n    assert 1\n\n\ndef test_b():\n    assert X\n"
-    ids = ["tests/test_a.py::test_a", "tests/test_a.py::test_b[1]", "tests/test_c.py::test_c"]
-    one = change("tests/test_a.py", before, before.replace("assert X", "assert X == 1"))
-    assert edited_tests([one], ids) == (["tests/test_a.py::test_b[1]"], False)
-    helper = change("tests/test_a.py", before, before.replace("X = 1", "X = 2"))
-    assert edited_tests([helper], ids)[0] == ids[:2]
-    shared = change("tests/checker.py", "x = 1\n", "x = 2\n")
-    assert edited_tests([shared], ids) == ([], True)
-    assert edited_tests([change("tests/data/new.json", None, "{}")], ids) == ([], False)
-    comment = change("tests/test_a.py", before, before.replace("    assert 1\n", "    assert 1  # why\n"))
-    assert edited_tests([comment], ids) == ([], False)
-
-
-def test_moved_tests():
-    body = "def test_a():\n    assert f() == 1\n"
-    gone, new = change("tests/test_a.py", body, None), change("tests/test_b.py", None, body)
-    assert moved_tests([gone, new], ["tests/test_a.py::test_a"], ["tests/test_b.py::test_a"]) == {
-        "tests/test_a.py::test_a": "tests/test_b.py::test_a"
-    }
-    other = change("tests/test_b.py", None, body.replace("== 1", "== 2"))
-    assert moved_tests([gone, other], ["tests/test_a.py::test_a"], ["tests/test_b.py::test_a"]) == {}
-
-
 @pytest.mark.parametrize(
     ("added", "tame"),
     [
@@ -251,23 +207,6 @@ def test_scripts_behind_a_check_are_protected():
     assert scripts_of(own, None, None, frozenset({"verify.sh"})) == ("verify.sh",)
 
 
-def test_suppressions():
-    found = suppressions([("a.py", b"x = 1\n", b"x = 1  # noqa: E1\ny = 2  # type: ignore\n")])
-    assert sorted(o.text.split("`")[1] for o in found) == ["noqa", "type: ignore"]
-    assert suppressions([("a.py", b"x  # noqa\n", b""), ("b.py", None, b"x  # noqa\n")]) == []
-    assert suppressions([("a.py", None, b"x = 'say # noqa here'\n")]) == []
-    assert [o.line for o in suppressions([("a.js", b"a\n", b"a\n// eslint-disable-next-line\nb\n")])] == [2]
-    for path, text in (
-        ("a.ts", b"// @ts-ignore\n"),
-        ("a.go", b"//nolint\n"),
-        ("a.rs", b"#[allow(x)]\n"),
-        ("A.java", b"@SuppressWarnings\n"),
-        ("a.py", b"x  # pragma: no cover\n"),
-        ("a.py", b"x  # nosec\n"),
-    ):
-        assert len(suppressions([(path, None, text)])) == 1, path
-
-
 def test_other_languages():
     js = b"test('a', () => { expect(1).toBe(1); expect(2).toBe(2); });\n"
     assert rules(text_hits("a.test.js", js, js.replace(b"test(", b"test.skip("))) == ["test-skipped", "test-gone"]
@@ -281,37 +220,6 @@ def test_other_languages():
     assert text_hits("a.test.js", js, js + b"test('b', () => { expect(1).toBe(1); });\n") == []
 
 
-def test_red_then_green():
-    source = change(
-        "src/a.py", "def f():\n    pass\n", "def f():\n    pass\n\n\ndef newer(depth):\n    return depth\n", test=False
-    )
-    names = introduced_names([source])
-    assert {"newer", "depth"} <= names and "f" not in names
-    red = Case(id="t.py::a", outcome="failed", error="AssertionError", text="assert 1 == 2")
-    missing = Case(id="t.py", outcome="error", error="CollectError", text="ImportError: cannot import name 'newer'")
-    typo = Case(id="t.py", outcome="error", error="CollectError", text="ImportError: cannot import name 'elsewhere'")
-    green = Case(id="t.py::a", outcome="passed")
-    told = lambda case, needs=False: [o.rule for o in red_objections(["t.py::a"], [case], names, needs)]  # noqa: E731
-    assert told(red, True) == []
-    assert told(missing, True) == []
-    assert told(typo) == ["new-test-error"]
-    assert told(green) == ["already-green"]
-    assert told(green, True) == ["already-green", "no-red-test"]
-    assert told(typo, True) == ["new-test-error", "no-red-test"]
-    assert is_bug_fix("Fix the discount") and not is_bug_fix("Add a prefix")
-
-
-def test_coverage_of_changed_lines():
-    before, after = "a\n" * 3, "a\n" * 3 + "b\nc\nd\ne\n"
-    assert changed_lines(before.encode(), after.encode()) == {4, 5, 6, 7}
-    source = change("src/a.py", before, after, test=False)
-    low = {"src/a.py": FileCoverage(executed=(1, 2, 3, 4), missing=(5, 6, 7))}
-    assert [o.rule for o in coverage_objections([source], low, 90.0, 80.0)] == ["coverage-lower"]
-    assert coverage_objections([source], low, 20.0, 80.0) == [], "no worse than the base"
-    high = {"src/a.py": FileCoverage(executed=(1, 2, 3, 4, 5, 6, 7))}
-    assert coverage_objections([source], high, 90.0, 80.0) == []
-
-
 def test_mutants():
     made = mutants("a.py", b"def f(a, b):\n    if a < b and a:\n        return a + 1\n    return True\n", {2, 3, 4})
     assert {m.what.partition(" → ")[2] for m in made} >= {"a <= b", "a - 1", "False"}
@@ -319,36 +227,21 @@ def test_mutants():
     assert all(m.line in (2, 3, 4) for m in made)
 
 
-WAIVERS = [
-    (("delete-tests",), Objection(rule="test-gone", text="", subject="t.py::a"), True),
-    (("delete-tests",), Objection(rule="test-skipped", text="", subject="t.py::a"), False),
-    (("delete-tests:tests/old/**",), Objection(rule="test-gone", text="", path="tests/old/t.py"), True),
-    (("delete-tests:tests/old/**",), Objection(rule="test-gone", text="", path="tests/t.py"), False),
-    (("t.py::a",), Objection(rule="test-gone", text="", subject="t.py::a"), True),
-    (("t.py::a",), Objection(rule="test-gone", text="", subject="t.py::a[1]"), True),
-    (("t.py::a",), Objection(rule="test-gone", text="", subject="t.py::ab"), False),
-    (("t.py",), Objection(rule="test-changed", text="", subject="t.py::a"), True),
-    (("t.py::a",), Objection(rule="always-equal", text="", subject="t.py::a"), False),
-    (("pyproject.toml",), Objection(rule="config-changed", text="", path="pyproject.toml"), True),
-    (("suppress:src/**",), Objection(rule="suppression", text="", path="src/a.py"), True),
-    (("always-equal",), Objection(rule="always-equal", text=""), True),
-    (("rename:a=>b",), Objection(rule="test-gone", text="", subject="a"), False),
-    (("",), Objection(rule="test-gone", text="", subject="t.py::a"), False),
-    (("**",), Objection(rule="runner-tampered", text="", path="a"), False),
-]
+def test_suppressions():
+    """New comments only, each with its place and the code it silences; moved ones are not new."""
+    old = ("a.py", b"x = 1  # noqa: E501\n", b"x = 1  # noqa: E501\ny = eval('1')  # noqa: S307\n")
+    assert [(one.kind, one.path, one.line, one.code) for one in suppressions([old])] == [("noqa", "a.py", 2, "S307")]
+    moved = [("a.py", b"x = 1  # noqa: E501\n", b""), ("b.py", None, b"x = 1  # noqa: E501\n")]
+    assert suppressions(moved) == []
+    assert suppressions([("a.py", b"", b"x = '# noqa'\n")]) == [], "a string silences nothing"
+    assert [one.kind for one in suppressions([("a.ts", b"", b"// @ts-ignore\n")])] == ["@ts-ignore"]
 
 
-@pytest.mark.parametrize(("allow", "objection", "waived"), WAIVERS)
-def test_waivers(allow, objection, waived):
-    assert bool(waived_by(allow, objection)) is waived
-
-
-def test_waived_findings_stay_on_record():
-    gone = Objection(rule="test-gone", text="a is gone", subject="t.py::a")
-    [kept] = to_findings([gone], ("delete-tests",), IntegrityPolicy())
-    assert (kept.severity, "allowed by the plan: delete-tests" in kept.text) == ("note", True)
-    [strict] = to_findings([gone], (), IntegrityPolicy(severity={"test-gone": "human"}))
-    assert strict.severity == "human"
-    assert to_findings([gone], (), IntegrityPolicy(severity={"test-gone": "off"})) == []
-    assert to_findings([Objection(rule="never-heard-of", text="x")], (), IntegrityPolicy())[0].severity == "error"
-    assert renames(("rename:t.py=>u.py",), ["t.py::a[1]", "x.py::b"]) == {"t.py::a[1]": "u.py::a[1]"}
+def test_coverage_of_changed_lines():
+    after = b"a = 1\nb = 2\nc = 3\nd = 4\n"
+    owned = Owned(path="m.py", owner=Owner.SUBJECT, before=b"a = 1\n", after=after)
+    assert changed_lines(b"a = 1\n", after) == {2, 3, 4}
+    cover = {"m.py": FileCoverage(executed=(1,), missing=(2, 3, 4))}
+    (finding,) = unreached([owned], cover, None, 80.0)
+    assert (finding.rule, finding.severity, finding.line) == ("coverage-lower", "note", 2)
+    assert unreached([owned], {"m.py": FileCoverage(executed=(1, 2, 3, 4))}, None, 80.0) == []

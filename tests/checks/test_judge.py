@@ -1,4 +1,4 @@
-"""The front door: baseline, attribution, second looks, the clean room and the record, with real git and real pytest."""
+"""The front door: rooms, runs, verdicts and the record, with real git and real pytest."""
 # ruff: noqa: E501 (programs quoted on one line are easier to compare)
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ import time
 import pytest
 from msgspec.structs import replace
 
-from engine.core.model import CheckKind, TaskSpec, Verdict
-from engine.perform.checks.command import adopt
-from engine.perform.checks.evidence import Store
-from engine.perform.checks.judge import judge, measure_baseline
-from engine.perform.checks.spec import CheckSpec, HeldOut, IntegrityPolicy
+from engine.core.model import CheckKind, ProofVerdict, TaskSpec, Verdict
+from engine.perform.checks.proof.flaky import history
+from engine.perform.checks.proof.judge import judge, judge_whole, measure_baseline
+from engine.perform.checks.run.command import adopt
+from engine.perform.checks.run.evidence import Store
+from engine.perform.checks.run.spec import CheckSpec, HeldOut, IntegrityPolicy
 from tests.checks.ground import PYTHON
 
 QUICK = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -23,6 +24,9 @@ BASE = {
     "calc.py": "def add(a, b):\n    return a + b\n\n\ndef half(a):\n    return a\n",
     "tests/test_calc.py": "from calc import add, half\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_half():\n    assert half(4) == 2\n",
 }
+FIX = BASE["calc.py"].replace("return a\n", "return a // 2\n")
+GREEN = {**BASE, "calc.py": FIX}
+P = ProofVerdict
 
 
 @pytest.fixture
@@ -30,18 +34,18 @@ def bench(trees, spawner, place):
     """judge() on this test's ground; files by name, what is not given is as in the base."""
 
     class Bench:
-        setting = place
-        calls: list[tuple[str, ...]] = []
+        calls: list[tuple[str, ...]]
+        mode = "none"
 
         async def run(self, spec, on_line=None, on_stderr=None):
             self.calls.append(spec.argv)
             return await spawner.run(spec, on_line, on_stderr)
 
-        mode = "none"
-
-        async def __call__(self, changes, base=None, specs=(PYTEST,), policy=None, allow=(), title="Improve", **more):
+        async def __call__(
+            self, changes, base=None, specs=(PYTEST,), policy=None, held_out=(), progress=None, effect="", **task
+        ):
             files = {**(base or BASE), **changes}
-            setting = replace(place, policy=policy) if policy else place
+            setting = replace(place, policy=policy or IntegrityPolicy(mutants=0))
             return await judge(
                 tree=trees.write({k: v for k, v in files.items() if v is not None}),
                 base=trees.write(base or BASE),
@@ -50,8 +54,10 @@ def bench(trees, spawner, place):
                 spawner=self,
                 setting=setting,
                 clock=time.time,
-                task=TaskSpec(id="1.1", title=title, allow=allow),
-                **more,
+                task=TaskSpec(id="1.1", **{"title": "Improve", **task}),
+                held_out=held_out,
+                progress=progress,
+                effect=effect,
             )
 
     made = Bench()
@@ -63,107 +69,271 @@ def result(judged, name="pytest"):
     return next(r for r in judged.results if r.name == name)
 
 
-async def test_a_red_repository_can_be_worked_on(bench):
-    judged = await bench({"other.py": "x = 1\n"})
-    assert judged.accepted
-    assert "1 were broken before" in result(judged).reason
-    assert result(judged).failing == ()
+def runs(place, judged):
+    return [run.run for run in Store(place.evidence).load_judgement(judged.evidence).runs]
 
 
-async def test_the_agent_is_told_only_what_it_broke(bench):
-    judged = await bench({"calc.py": BASE["calc.py"].replace("a + b", "a - b")})
-    assert not judged.accepted
-    assert result(judged).failing == ("tests/test_calc.py::test_add",)
-    assert result(judged).counts.broken_before == 1
+# ── PROVEN ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_baseline_is_measured_once(bench, trees, place):
-    await bench({"other.py": "x = 1\n"})
-    first = len(bench.calls)
-    await bench({"other.py": "x = 2\n"})
-    assert (first, len(bench.calls)) == (2, 3)
-    await bench({"other.py": "x = 2\n"}, specs=(replace(PYTEST, command=(PYTHON, "-m", "pytest", "-q")),))
-    assert len(bench.calls) == 5, "other commands, another baseline"
-    kept = await measure_baseline(
-        base=trees.write(BASE), specs=(PYTEST,), trees=trees, spawner=bench, setting=place, clock=time.time
+async def test_a_red_test_that_turns_green_is_a_proof(bench, place):
+    judged = await bench({"calc.py": FIX}, title="Fix half")
+    assert (judged.proof, judged.accepted) == (P.PROVEN, True)
+    assert [(p.kind, p.name, p.red) for p in judged.proofs] == [
+        ("fixed", "tests/test_calc.py::test_half", "assert 4 == 2")
+    ]
+    assert runs(place, judged) == ["R0", "R1", "R3", "boundary", "neighbours", "neighbours R3"], (
+        "neither oracle nor tests are touched: R1 is the only full run"
     )
-    assert len(bench.calls) == 5
-    assert {c.id: c.outcome for c in kept.measurements["pytest"].report.cases}[
-        "tests/test_calc.py::test_half"
-    ] == "failed"
 
 
-async def test_an_unfinished_baseline_is_not_kept(bench):
+async def test_a_new_test_that_is_red_on_the_base_is_a_proof(bench, place):
+    more = "from calc import half\n\n\ndef test_six():\n    assert half(6) == 3\n"
+    base = {k: v for k, v in BASE.items() if k != "tests/test_calc.py"} | {
+        "tests/test_calc.py": BASE["tests/test_calc.py"].partition("\n\n\ndef test_half")[0] + "\n"
+    }
+    judged = await bench({"calc.py": FIX, "tests/test_more.py": more}, base=base)
+    assert judged.proof is P.PROVEN
+    assert [(p.kind, p.name) for p in judged.proofs] == [("new", "tests/test_more.py::test_six")]
+    assert runs(place, judged) == ["R0", "R1", "R2", "R3", "R4", "boundary", "neighbours", "neighbours R3"]
+    assert judged.proofs[0].boundary == "holds"
+
+
+async def test_a_verify_command_that_is_red_on_the_base_is_a_proof(bench):
+    verify = adopt("grep -q '// 2' calc.py", name="verify-1", strict=True)
+    assert (await bench({"calc.py": FIX}, base=GREEN | {"calc.py": BASE["calc.py"]}, specs=(verify,))).proofs[
+        0
+    ].kind == "verify"
+    judged = await bench({"README.md": "x\n"}, specs=(PYTEST, verify))
+    assert judged.proof is P.FAIL and result(judged, "verify-1").verdict is Verdict.FAIL
+
+
+async def test_a_test_that_could_not_be_collected_and_passes_now_is_a_proof(bench):
+    early = "from calc import third\n\n\ndef test_third():\n    assert third(9) == 3\n"
+    base = {**GREEN, "tests/test_third.py": early}
+    judged = await bench({"calc.py": FIX + "\n\ndef third(a):\n    return a // 3\n"}, base=base)
+    assert judged.proof is P.PROVEN and judged.proofs[0].red.startswith("could not be collected")
+    other = await bench({"README.md": "x\n"}, base=base)
+    assert other.proof is P.ERROR, "a file that cannot be collected is never a test that was broken before"
+
+
+# ── HARMLESS and UNPROVEN ───────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("changes", "task", "verdict"),
+    [
+        pytest.param({}, {}, P.UNPROVEN, id="nothing done"),
+        pytest.param({}, {"proof": "none"}, P.UNPROVEN, id="nothing done, nothing to show"),
+        pytest.param({"README.md": "x\n"}, {}, P.UNPROVEN, id="README only"),
+        pytest.param({"README.md": "x\n"}, {"proof": "none"}, P.HARMLESS, id="README, the plan says so"),
+        pytest.param({"README.md": "x\n"}, {"title": "Fix half of a number"}, P.QUESTION, id="README for a bug"),
+        pytest.param(
+            {"README.md": "x\n"}, {"description": "see tests/test_calc.py::test_half"}, P.FAIL, id="a named red test"
+        ),
+        pytest.param(
+            {
+                "calc.py": BASE["calc.py"] + "\n\ndef new():\n    return 1\n",
+                "tests/test_new.py": "from calc import new\n\n\ndef test_new():\n    assert new\n",
+            },
+            {},
+            P.UNPROVEN,
+            id="a test that only imports",
+        ),
+        pytest.param(
+            {"tests/test_new.py": "from calc import add\n\n\ndef test_new():\n    assert add(1, 1) == 2\n"},
+            {},
+            P.UNPROVEN,
+            id="a test that is green on the base",
+        ),
+    ],
+)
+async def test_what_shows_nothing(bench, changes, task, verdict):
+    judged = await bench(changes, **task)
+    assert (judged.proof, judged.accepted) == (verdict, verdict is P.HARMLESS), judged.reason
+
+
+# ── FAIL ────────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+POISON = "import calc\n\ncalc.add = lambda a, b: 3\n\n\ndef test_six():\n    assert calc.half(6) == 3\n"
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        pytest.param({"calc.py": FIX.replace("a + b", "a - b")}, "test_add passed on the base", id="regression"),
+        pytest.param(
+            {"calc.py": FIX, "tests/test_new.py": "def test_new():\n    assert 0\n"}, "fails in R2", id="R2 is red"
+        ),
+        pytest.param(
+            {"calc.py": FIX.replace("a + b", "a - b"), "tests/test_a.py": POISON},
+            "test_add passed on the base",
+            id="new tests cannot mend old ones",
+        ),
+        pytest.param(
+            {"calc.py": FIX, "tests/test_a.py": POISON.replace("lambda a, b: 3", "lambda a, b: 4")},
+            "fails in the whole change",
+            id="a leak is seen by R4",
+        ),
+        pytest.param(
+            {"calc.py": FIX + "\nimport math\n\nmath.isclose = lambda *a: True\n"}, "must fail did not", id="a canary"
+        ),
+        pytest.param(
+            {"calc.py": FIX.replace("a + b", "a - b"), "conftest.py": "collect_ignore = ['tests']\n"},
+            "test_add passed on the base",
+            id="a conftest cannot hide a regression",
+        ),
+        pytest.param(
+            {"calc.py": "import os\n\nos._exit(0)\n"}, "before its report was complete", id="the process ends"
+        ),
+    ],
+)
+async def test_what_fails(bench, changes, says):
+    judged = await bench(changes)
+    assert judged.proof is P.FAIL and says in judged.reason, judged.reason
+    assert result(judged).verdict is Verdict.FAIL
+
+
+async def test_a_test_that_skips_its_failed_assertion_is_not_fixed(bench):
+    """The subject ends the test early: green, but the line that was red is never reached."""
+    base = {
+        "calc.py": "def half(a):\n    return a\n",
+        "tests/test_calc.py": "from calc import half\n\n\ndef test_half():\n    for n in half([4, 6]):\n        assert n == 2\n",
+    }
+    judged = await bench({"calc.py": "def half(a):\n    return []\n"}, base=base)
+    assert judged.proof is P.FAIL and "without reaching any assertion" in judged.reason
+
+
+# ── QUESTION ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_an_edited_test_is_a_question_with_the_entry_that_grants_it(bench):
+    edited = BASE["tests/test_calc.py"].replace("add(1, 2) == 3", "add(1, 2) == 4")
+    wrong = {"calc.py": FIX.replace("a + b", "a + b + 1"), "tests/test_calc.py": edited}
+    judged = await bench(wrong)
+    assert judged.proof is P.QUESTION and not judged.accepted
+    assert judged.questions and judged.questions[0].allow
+    assert [f.severity for f in judged.findings if f.rule == judged.questions[0].rule] == ["human"]
+    granted = await bench(wrong, allow=tuple(q.allow for q in judged.questions))
+    assert granted.proof is P.PROVEN, granted.reason
+
+
+async def test_fewer_assertions_reached_is_a_question(bench):
+    base = {
+        "calc.py": "def parts(a):\n    return [a, a]\n\n\ndef half(a):\n    return a\n",
+        "tests/test_calc.py": "from calc import half, parts\n\n\ndef test_parts():\n    for n in parts(2):\n        assert n == 2\n\n\ndef test_half():\n    assert half(4) == 2\n",
+    }
+    judged = await bench({"calc.py": "def parts(a):\n    return []\n\n\ndef half(a):\n    return a // 2\n"}, base=base)
+    assert judged.proof is P.QUESTION and "does not reach" in judged.reason
+
+
+async def test_a_red_test_that_fails_differently_is_a_question(bench):
+    judged = await bench({"calc.py": BASE["calc.py"].replace("    return a\n", "    return a + 1\n")}, proof="none")
+    assert judged.proof is P.QUESTION and "fails differently" in judged.reason
+
+
+PEEK = "import sys\n\n\ndef half(a):\n    return sys._getframe(1).f_locals.get('want', a)\n"
+TWO = {
+    "calc.py": "def half(a):\n    return a\n",
+    "tests/test_calc.py": "from calc import half\n\n\ndef test_half():\n    want = 2\n    assert half(4) == want\n",
+}
+
+
+async def test_a_proof_that_holds_only_in_the_judges_process_is_a_question(bench):
+    judged = await bench({"calc.py": PEEK}, base=TWO)
+    assert judged.proof is P.QUESTION and [p.boundary for p in judged.proofs] == ["differs"], judged.reason
+    (asked,) = (one for one in judged.questions if one.rule == "differs-across")
+    assert "in another process" in asked.text
+    assert asked.allow == "accept differs-across in tests/test_calc.py::test_half"
+
+
+async def test_what_cannot_cross_is_said_and_nothing_else(bench):
+    base = {
+        "calc.py": "class Half:\n    def of(self, a):\n        return a\n",
+        "tests/test_calc.py": "from calc import Half\n\n\nclass Mine(Half):\n    pass\n\n\ndef test_half():\n    assert Mine().of(4) == 2\n",
+    }
+    judged = await bench({"calc.py": base["calc.py"].replace("return a", "return a // 2")}, base=base)
+    assert judged.proof is P.PROVEN and [p.boundary for p in judged.proofs] == ["cannot cross"]
+    assert any("cannot be tried" in finding.text for finding in judged.findings)
+
+
+# ── ERROR ───────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_a_base_that_cannot_be_measured_is_nobodys_fault(bench):
     missing = adopt("no-such-tool", name="own")
-    judged = await bench({"other.py": "x = 1\n"}, specs=(missing,))
-    assert result(judged, "own").verdict is Verdict.ERROR
-    await bench({"other.py": "x = 1\n"}, specs=(missing,))
-    assert len(bench.calls) == 4
+    judged = await bench({"calc.py": FIX}, specs=(PYTEST, missing))
+    assert judged.proof is P.ERROR and result(judged, "own").verdict is Verdict.ERROR
+    assert len([call for call in bench.calls if "w.py" in str(call)]) == 1, "no run on the change is paid for"
 
 
-async def test_no_checks_is_no_pass(bench):
-    judged = await bench({"other.py": "x = 1\n"}, specs=())
-    assert [r.required for r in judged.results] == [False]
-
+# ── flaky by history ────────────────────────────────────────────────────────────────────────────────────────────────
 
 SHAKY = "import pathlib\n\n\ndef test_shaky():\n    p = pathlib.Path({path!r})\n    n = int(p.read_text()) if p.exists() else 0\n    p.write_text(str(n + 1))\n    assert n {when}\n"
 
 
-async def test_flaky_counts_neither_way(bench, tmp_path):
-    """Passes on the base, fails in the main run, then fails and passes by turns on both trees."""
-    shaky = SHAKY.format(path=str(tmp_path / "n"), when="in (0, 2, 4)")
-    base = {**BASE, "tests/test_shaky.py": shaky}
-    judged = await bench({"other.py": "x = 1\n"}, base=base)
-    assert judged.accepted, result(judged).reason
-    assert result(judged).counts.flaky == 1
-    assert [f.rule for f in judged.findings] == ["flaky"]
+async def test_a_test_that_flips_on_the_base_is_excused_and_remembered(bench, tmp_path, place):
+    """Green in R0, red in R1, green alone, red on the base again: it flips there, in the same order."""
+    base = {**GREEN, "tests/test_shaky.py": SHAKY.format(path=str(tmp_path / "n"), when="in (0, 2)")}
+    judged = await bench({"calc.py": FIX + "\nX = 1\n"}, base=base, proof="none")
+    assert judged.proof is P.HARMLESS, judged.reason
+    assert [flip.test for flip in history(place.scratch)] == ["tests/test_shaky.py::test_shaky"]
 
 
-async def test_a_test_made_flaky_is_a_question(bench, tmp_path):
+async def test_a_test_that_flips_only_on_the_change_is_its_fault(bench, tmp_path):
     base = {
-        **BASE,
+        **GREEN,
         "tests/test_shaky.py": "from shaky import f\n\n\ndef test_shaky():\n    assert f() == 1\n",
         "shaky.py": "def f():\n    return 1\n",
     }
     wobbly = (
         SHAKY.format(path=str(tmp_path / "n"), when="")
         .replace("def test_shaky", "def f")
-        .replace("    assert n \n", "    return n % 3\n")
+        .replace("    assert n \n", "    return n % 2\n")
     )
-    judged = await bench({"shaky.py": wobbly}, base=base)
-    assert not judged.accepted
-    assert "newly-flaky" in {f.rule for f in judged.findings} and judged.needs_human
+    judged = await bench({"shaky.py": wobbly}, base=base, proof="none")
+    assert judged.proof is P.FAIL and "test_shaky passed on the base" in judged.reason
 
 
-async def test_a_check_that_writes_to_the_tree_is_noticed(bench, trees):
-    formatter = adopt("echo '# more' >> calc.py; mkdir -p build; echo x > build/x; true", name="own")
-    judged = await bench({"other.py": "x = 1\n"}, specs=(formatter,))
-    assert [(f.rule, f.path) for f in judged.findings] == [("tree-changed", "calc.py")]
-    assert not judged.accepted and judged.needs_human
-    again = await bench({"other.py": "x = 2\n"}, specs=(adopt("test ! -e build && ! grep more calc.py", name="own"),))
-    assert result(again, "own").verdict is Verdict.PASS, "the room is clean again"
+async def test_order_dependence_is_no_excuse(bench):
+    """Red in order because the subject keeps state, green alone."""
+    base = {
+        **GREEN,
+        "tests/test_a.py": "import calc\n\n\ndef test_a():\n    calc.add(1, 1)\n",
+        "tests/test_z.py": "import calc\n\n\ndef test_z():\n    assert calc.add(1, 1) == 2\n",
+    }
+    leaky = FIX.replace(
+        "    return a + b\n", "    add.n = getattr(add, 'n', 0) + 1\n    return a + b if add.n < 3 else 0\n"
+    )
+    judged = await bench({"calc.py": leaky}, base=base, proof="none")
+    assert judged.proof is P.FAIL and "test_z" in judged.reason
+
+
+# ── the rest ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+async def test_the_baseline_is_measured_once_and_so_is_the_next(bench, trees, place):
+    first = await bench({"calc.py": FIX})
+    assert first.proof is P.PROVEN
+    before = len(bench.calls)
+    kept = await measure_baseline(
+        base=trees.write(GREEN),
+        specs=(PYTEST,),
+        trees=trees,
+        spawner=bench,
+        setting=replace(place, policy=IntegrityPolicy(mutants=0)),
+        clock=time.time,
+    )
+    assert len(bench.calls) == before, "the tree that was judged whole is the next base"
+    assert "calc.py" in kept.measurements["pytest"].reads and "tests/test_calc.py" in kept.measurements["pytest"].reads
 
 
 async def test_poisoned_leftovers_do_not_reach_the_next_run(bench):
-    """An attempt's tests plant a module and bytecode in the room; the next attempt must not find them."""
-    plant = "import pathlib\n\n\ndef test_plant():\n    pathlib.Path('planted.py').write_text('x = 1')\n"
+    plant = "import pathlib\n\n\ndef test_plant():\n    pathlib.Path('planted.py').write_text('x = 1')\n    assert 0\n"
     await bench({"tests/test_plant.py": plant})
-    judged = await bench(
-        {
-            "tests/test_look.py": "import pathlib\n\n\ndef test_look():\n    assert not pathlib.Path('planted.py').exists()\n"
-        }
-    )
-    assert judged.accepted
-
-
-async def test_red_then_green(bench):
-    fixed = BASE["calc.py"].replace("return a\n", "return a // 2\n")
-    vacuous = "from calc import add\n\n\ndef test_more():\n    assert add(2, 2) == 4\n"
-    judged = await bench({"calc.py": BASE["calc.py"] + "\nX = 1\n", "tests/test_more.py": vacuous}, title="Fix adding")
-    assert "no-red-test" in {f.rule for f in judged.findings} and not judged.accepted
-    judged = await bench({"calc.py": fixed, "tests/test_more.py": vacuous}, title="Fix half")
-    assert judged.accepted, "an old red test that turns green is proof enough"
-    assert {f.rule: f.severity for f in judged.findings} == {"already-green": "note"}
+    look = "import pathlib\n\nimport calc\n\n\ndef test_look():\n    assert not pathlib.Path('planted.py').exists() and calc.half(2) == 1\n"
+    judged = await bench({"calc.py": FIX, "tests/test_look.py": look})
+    assert judged.proof is P.PROVEN, judged.reason
 
 
 async def test_held_out_tells_counts_only(bench, tmp_path):
@@ -172,82 +342,65 @@ async def test_held_out_tells_counts_only(bench, tmp_path):
     (secret / "test_secret.py").write_text(
         "from calc import half\n\n\ndef test_secret_six():\n    assert half(6) == 3\n\n\ndef test_secret_two():\n    assert half(2) == 1\n"
     )
-    held = HeldOut(
-        name="held-out",
-        folder=secret,
-        command=(PYTHON, "-m", "pytest", "--rootdir=.", "{folder}"),
-        runner="pytest",
-        parser="junit",
-        env=QUICK,
-    )
-    cheat = BASE["calc.py"].replace("return a\n", "return 2 if a == 4 else 1\n")
-    judged = await bench({"calc.py": cheat}, held_out=(held,), completion=True)
-    told = result(judged, "held-out")
-    assert (told.verdict, told.counts.passed, told.counts.total) == (Verdict.FAIL, 1, 2)
-    assert "secret" not in f"{told.reason} {told.output} {told.failing} {told.command}"
-    assert not judged.accepted
+    command = (PYTHON, "-m", "pytest", "--rootdir=.", "{folder}")
+    held = HeldOut(name="held-out", folder=secret, command=command, runner="pytest", parser="junit", env=QUICK)
+    cheat = BASE["calc.py"].replace("return a\n", "return a.bit_length() - 1\n")
     judged = await bench({"calc.py": cheat}, held_out=(held,))
-    assert [r.name for r in judged.results] == ["pytest", "integrity"], "only at completion"
-    honest = BASE["calc.py"].replace("return a\n", "return a // 2\n")
-    assert (await bench({"calc.py": honest}, held_out=(held,), completion=True)).accepted
+    told = result(judged, "held-out")
+    assert (judged.proof, told.verdict, told.counts.passed, told.counts.total) == (P.FAIL, Verdict.FAIL, 1, 2)
+    assert "secret" not in f"{judged.reason} {told.reason} {told.output} {told.failing} {told.command}"
+    assert (await bench({"calc.py": FIX}, held_out=(held,))).proof is P.PROVEN
 
 
 async def test_mutants_are_advice(bench):
     changed = {
-        "calc.py": BASE["calc.py"] + "\n\ndef big(a):\n    return a > 10\n",
+        "calc.py": FIX + "\n\ndef big(a):\n    return a > 10\n",
         "tests/test_big.py": "from calc import big\n\n\ndef test_big():\n    assert big(50)\n",
     }
-    judged = await bench(
-        changed,
-        base={**BASE, "tests/test_calc.py": "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"},
-        policy=IntegrityPolicy(mutants=3),
-        completion=True,
-    )
+    judged = await bench(changed, base=GREEN, policy=IntegrityPolicy(mutants=3, mutation_seconds=60))
     assert judged.accepted
     assert [(f.rule, f.severity) for f in judged.findings] == [("mutants", "note")]
-    assert "went unnoticed" in judged.findings[0].text
-
-
-async def test_coverage_of_changed_lines(bench):
-    env = {**QUICK, "PYTEST_PLUGINS": "pytest_cov.plugin"}
-    bare = {"calc.py": BASE["calc.py"] + "\n\ndef untested(a):\n    if a:\n        return 1\n    b = a\n    return b\n"}
-    judged = await bench(bare, specs=(replace(PYTEST, coverage=True, env=env),))
-    assert [f.rule for f in judged.findings] == ["coverage-lower"]
-    assert not judged.accepted
 
 
 async def test_the_record_binds_tree_and_results(bench, place):
-    judged = await bench({"other.py": "x = 1\n"})
+    judged = await bench({"calc.py": FIX})
     kept = Store(place.evidence).verify(judged.evidence)
-    assert (kept.tree, kept.base, kept.results, kept.findings) == (
+    assert (kept.tree, kept.base, kept.results, kept.proof, kept.proofs) == (
         judged.tree,
         judged.base,
         judged.results,
-        judged.findings,
+        judged.proof,
+        judged.proofs,
     )
+    assert kept.owners == {"calc.py": "subject (source)"}
+    r1 = next(run for run in kept.runs if run.run == "R1")
+    assert (r1.passed, r1.tests, r1.traced) == (2, 2, "atime") and "as they must" in r1.canaries
     part = Store(place.evidence).load_check(result(judged).evidence)
-    assert part.measurement.argv[0] == PYTHON
-    assert part.measurement.report.version.startswith("python 3")
-    assert part.measurement.env_hash and part.measurement.sandbox == "none" and part.measurement.exit_code == 1
-    other = await bench({"other.py": "x = 2\n"})
-    assert other.evidence != judged.evidence
+    assert part.measurement.argv[0] == PYTHON and part.measurement.env_hash and part.measurement.room == judged.tree
 
 
-async def test_protected_files_come_from_the_base(bench, place):
-    judged = await bench({"pytest.ini": "[pytest]\naddopts = -k nothing_at_all\n"})
-    assert result(judged).counts.total == 2, "the base's selection was run"
-    assert [f.rule for f in judged.findings] == ["config-changed"] and not judged.accepted
-    kept = Store(place.evidence).load_judgement(judged.evidence)
-    assert kept.tree == judged.tree != kept.room
-    allowed = await bench({"pytest.ini": "[pytest]\naddopts = -k add\n"}, allow=("change-config",))
-    assert result(allowed).counts.total == 1, (
-        "with the plan's word the new one holds, and what it deselects is still seen"
-    )
-    assert "test-deselected" in {f.rule for f in allowed.findings} and not allowed.accepted
+async def test_the_final_checks_take_a_proven_tree_as_it_is(bench, trees, place):
+    """A deletion that a task was allowed does not fail the sprint's last look; what is newly red does."""
+    fewer = {**GREEN, "tests/test_calc.py": GREEN["tests/test_calc.py"].partition("\n\n\ndef test_half")[0] + "\n"}
+    worse = {**GREEN, "calc.py": FIX.replace("a + b", "a - b")}
+
+    async def final(files):
+        return await judge_whole(
+            tree=trees.write(files),
+            base=trees.write(GREEN),
+            specs=(PYTEST,),
+            trees=trees,
+            spawner=bench,
+            setting=place,
+            clock=time.time,
+        )
+
+    assert (await final(fewer)).accepted
+    assert not (await final(worse)).accepted
 
 
 async def test_progress_names_every_verdict(bench):
     told = []
-    await bench({"other.py": "x = 1\n"}, progress=told.append, effect="e9")
+    await bench({"calc.py": FIX}, progress=told.append, effect="e9")
     done = [p for p in told if p.state == "done"]
     assert [(p.check, p.verdict, p.task, p.effect) for p in done] == [("pytest", "PASS", "1.1", "e9")]

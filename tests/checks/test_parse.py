@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.perform.checks.parse import PARSERS, parse_bytes, parse_report
-from engine.perform.checks.parse_coverage import parse_cobertura, parse_coverage_json
+from engine.perform.checks.parse.coverage import parse_cobertura, parse_coverage_json
+from engine.perform.checks.parse.report import PARSERS, parse_bytes, parse_report
 
 JUNIT = b"""<?xml version="1.0"?><testsuites><testsuite name="s" tests="4" failures="1" errors="0">
 <testcase classname="tests.test_a" name="good" time="0.1"/>

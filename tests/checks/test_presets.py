@@ -3,37 +3,101 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from engine.core.model import CheckKind
-from engine.perform.checks.command import adopt
-from engine.perform.checks.parse import PARSERS
-from engine.perform.checks.presets import detect
+from engine.perform.checks.parse.report import PARSERS
+from engine.perform.checks.presets.registry import PRESETS, detect, survey
+from engine.perform.checks.run.command import adopt
 
 PYPROJECT = '[project]\nname="x"\n[dependency-groups]\ndev=["pytest", "mypy", "bandit"]\n[tool.ruff]\n'
 NODE = '{"scripts": {"test": "%s"}, "devDependencies": {"typescript": "5", "eslint": "9"}}'
 
+TESTCASE = "import unittest\nclass T(unittest.TestCase):\n  def test_a(self): ...\n"
+MAIN = "package main\n\nfunc main() {}\n"
 TABLE = [
     pytest.param({"pyproject.toml": PYPROJECT, "tests/test_a.py": "", "x.py": ""}, ["pytest", "ruff", "mypy", "bandit"], id="python"),
-    pytest.param({"pyproject.toml": "[tool.ruff]\n", "a.py": ""}, ["ruff", "ruff security"], id="python-lint-only"),
-    pytest.param({"tests/test_a.py": "import unittest\nclass T(unittest.TestCase): ...\n"}, ["unittest"], id="unittest"),
+    pytest.param({"pyproject.toml": "[tool.ruff]\n", "a.py": ""}, ["ruff"], id="python-lint-only"),
+    pytest.param({"tests/test_a.py": TESTCASE}, ["unittest"], id="unittest"),
     pytest.param({"test_a.py": "def test_a(): ...\n"}, ["pytest"], id="plain-functions"),
+    pytest.param({"testing/test_a.py": "def test_a(): ...\n"}, ["pytest"], id="whatever-the-folder-is-called"),
+    pytest.param({"pkg/mod.py": '"""\n>>> 1\n1\n"""\n'}, ["pytest"], id="examples-only"),
     pytest.param({"pyrightconfig.json": "{}", "a.py": ""}, ["pyright"], id="pyright"),
     pytest.param({"package.json": NODE % "node --test", "tsconfig.json": "{}"}, ["node --test", "tsc", "eslint"], id="node"),
     pytest.param({"package.json": NODE % "vitest"}, ["vitest", "eslint"], id="vitest"),
     pytest.param({"package.json": NODE % "jest --watch"}, ["jest", "eslint"], id="jest"),
-    pytest.param({"package.json": NODE % "lint && jest"}, ["npm test", "eslint"], id="npm-test"),
+    pytest.param({"package.json": NODE % "eslint . && jest"}, ["jest", "eslint"], id="lint-and-jest"),
+    pytest.param({"package.json": NODE % "nyc mocha --exit"}, ["mocha", "eslint"], id="wrapped-mocha"),
+    pytest.param({"package.json": NODE % "ava"}, ["ava", "eslint"], id="ava"),
+    pytest.param({"package.json": NODE % "./run-everything"}, ["npm test", "eslint"], id="npm-test"),
     pytest.param({"package.json": "{}"}, [], id="package-without-tests"),
     pytest.param({"package.json": "{{{"}, [], id="package-broken"),
-    pytest.param({"go.mod": "module x\n"}, ["go test", "go vet", "go build"], id="go"),
-    pytest.param({"Cargo.toml": "[package]\n"}, ["cargo test", "cargo clippy"], id="rust"),
+    pytest.param({"go.mod": "module x\n", "x.go": "package x\n"}, ["go test", "go vet"], id="go-library"),
+    pytest.param({"go.mod": "module x\n", "main.go": MAIN}, ["go test", "go vet", "go build"], id="go-program"),
+    pytest.param({"Cargo.toml": "[package]\n"}, ["cargo test"], id="rust"),
     pytest.param({"pom.xml": "<project/>"}, ["mvn test"], id="maven"),
     pytest.param({"build.gradle": "", "gradlew": ""}, ["gradle test"], id="gradle"),
     pytest.param({"Makefile": "test:\n\tt\nlint:\n\tl\ncheck:\n\tt\nX := 1\n"}, ["make test", "make lint"], id="make"),
     pytest.param({"README.md": ""}, [], id="nothing"),
+    pytest.param(
+        {"services/api/pyproject.toml": PYPROJECT, "services/api/tests/test_a.py": "", "web/package.json": NODE % "vitest"},
+        ["pytest (services/api)", "ruff (services/api)", "mypy (services/api)", "bandit (services/api)", "vitest (web)", "eslint (web)"],
+        id="monorepo",
+    ),
+    pytest.param(
+        {"pyproject.toml": "[tool.pytest.ini_options]\n", "tests/test_a.py": "", "libs/b/setup.py": "", "libs/b/test_b.py": ""},
+        ["pytest"], id="pytest-of-the-top-collects-what-is-below",
+    ),
+    pytest.param(
+        {"pyproject.toml": '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n', "tests/test_a.py": "", "libs/b/setup.py": "", "libs/b/test_b.py": ""},
+        ["pytest", "pytest (libs/b)"], id="testpaths-leave-packages-out",
+    ),
+    pytest.param({"tests/fixtures/app/package.json": NODE % "jest"}, [], id="test-data-is-no-package"),
 ]  # fmt: skip
+
+OWN = [
+    pytest.param({"tox.ini": "[testenv]\ncommands =\n  coverage run -m pytest -vv --cov=x {posargs:tests} --strict-markers\n"}, ("pytest", ("tests", "--strict-markers")), id="tox"),
+    pytest.param({"setup.cfg": "[testenv]\ncommands = python -m unittest discover -v\n"}, ("unittest", ("discover",)), id="tox-in-setup.cfg"),
+    pytest.param({"pyproject.toml": '[tool.tox.env_run_base]\ncommands = [["pytest", "--doctest-modules", "src"]]\n'}, ("pytest", ("--doctest-modules", "src")), id="tox-toml"),
+    pytest.param({"noxfile.py": 'import nox\n@nox.session\ndef tests(session):\n    session.run("pytest", "tests", *session.posargs)\n'}, ("pytest", ("tests",)), id="nox"),
+    pytest.param({"pyproject.toml": '[tool.hatch.envs.default.scripts]\ntest = "pytest {args:tests}"\n'}, ("pytest", ("tests",)), id="hatch"),
+    pytest.param({"Makefile": "PY = python3\ntest: build\n\t$(PY) -m pytest -n auto tests\n"}, ("pytest", ("tests",)), id="makefile"),
+    pytest.param({".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - run: uv run pytest --doctest-modules src tests\n"}, ("pytest", ("--doctest-modules", "src", "tests")), id="workflow"),
+    pytest.param({".github/workflows/ci.yml": "      - run: |\n          pip install .\n          python -m unittest -v\n"}, ("unittest", ("discover",)), id="workflow-block"),
+    pytest.param({"tox.ini": "[testenv]\ncommands = make $(nothing\n"}, ("pytest", ()), id="not-understood"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "wanted"), OWN)
+def test_the_projects_own_command_is_found_where_it_lives(tmp_path, files, wanted):
+    lay(tmp_path, {"src/x.py": "", "tests/test_x.py": "def test_x(): ...\n", **files})
+    (spec,) = [spec for spec in detect(tmp_path, lambda program: f"/usr/bin/{program}") if spec.kind is CheckKind.TESTS]
+    assert (spec.runner, spec.command[3:]) == wanted
+    assert spec.why
+
+
+def test_a_tool_that_is_not_installed_is_left_out_and_said(tmp_path):
+    lay(
+        tmp_path,
+        {"pyproject.toml": PYPROJECT, "tests/test_a.py": "", "web/package.json": NODE % "jest", "go.mod": "module x\n"},
+    )
+    found = survey(tmp_path, lambda program: "/usr/bin/python" if program == "python" else None)
+    assert [candidate.check.name for candidate in found.candidates] == ["pytest", "jest (web)"]
+    said = {one.name: one.fix for one in found.left_out}
+    assert said["ruff"] == "pip install ruff"
+    assert said["eslint (web)"] == "npm install"
+    assert set(said) == {"ruff", "mypy", "bandit", "eslint (web)", "go test"}
+
+
+def test_what_the_tests_read_is_built_before_them(tmp_path):
+    scripts = {"pretest": "eslint . && npm run build", "build": "tsc -p .", "test": "mocha test/*.js"}
+    lay(tmp_path, {"package.json": json.dumps({"scripts": scripts})})
+    (spec,) = detect(tmp_path, lambda program: None)
+    assert "tsc -p ." in spec.command[2] and "eslint" not in spec.command[2]
+    assert spec.command[2].index("tsc") < spec.command[2].index("mocha")
 
 
 def lay(folder: Path, files: dict[str, str]) -> None:
@@ -55,11 +119,11 @@ def test_detect(tmp_path, files, names):
 def test_the_repositorys_own_environment_comes_first(tmp_path):
     lay(tmp_path, {"pyproject.toml": PYPROJECT, "tests/test_a.py": "", ".venv/bin/python": "", ".venv/bin/ruff": ""})
     commands = {spec.name: spec.command[0] for spec in detect(tmp_path, lambda program: f"/usr/bin/{program}")}
-    assert commands["pytest"] == str(tmp_path / ".venv/bin/python")
-    assert commands["ruff"] == str(tmp_path / ".venv/bin/ruff")
+    assert commands["pytest"] == ".venv/bin/python"
+    assert commands["ruff"] == ".venv/bin/ruff"
     lay(tmp_path, {"package.json": NODE % "vitest", "node_modules/.bin/vitest": ""})
     commands = {spec.name: spec.command[0] for spec in detect(tmp_path, lambda program: None)}
-    assert commands["vitest"] == str(tmp_path / "node_modules/.bin/vitest")
+    assert commands["vitest"] == "node_modules/.bin/vitest"
 
 
 @pytest.mark.parametrize(
@@ -80,3 +144,16 @@ def test_adopt(command, runner, parser):
     assert (spec.runner, spec.parser, spec.strict, spec.kind) == (runner, parser, True, CheckKind.OWN)
     if parser == "exit" and "&&" in command:
         assert spec.command == ("sh", "-c", command)
+
+
+def test_every_preset_is_a_record_of_its_own():
+    assert len({preset.name for preset in PRESETS}) == len(PRESETS)
+    assert [preset.name for preset in PRESETS if preset.last_resort] == ["make"]
+
+
+def test_options_of_plug_ins_that_are_missing_are_a_way_to_go_without(tmp_path):
+    config = '[tool.pytest.ini_options]\naddopts = "--cov=x --cov-fail-under=100 -n auto --doctest-modules"\n'
+    lay(tmp_path, {"pyproject.toml": config, "tests/test_a.py": "def test_a(): ...\n"})
+    (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
+    assert candidate.check.command[3:] == ("--no-cov", "-n", "0")
+    assert candidate.instead[-1].command[3:] == ("-o", "addopts=--doctest-modules")

@@ -8,10 +8,11 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, TaskSpec, Verdict
-from engine.perform.checks.judge import judge
-from engine.perform.checks.spec import CheckSpec
-from engine.perform.probe import SandboxUnavailableError, probe
-from engine.perform.process import ProcessSpawner
+from engine.core.sandboxes import SandboxName
+from engine.perform.checks.proof.judge import judge
+from engine.perform.checks.run.spec import CheckSpec
+from engine.perform.process.probe import SandboxUnavailableError, probe
+from engine.perform.process.spawner import ProcessSpawner
 from tests.checks.ground import PYTHON
 
 PYTEST = CheckSpec(
@@ -41,7 +42,11 @@ def test_writes_where_it_likes():
 """
 
 
-@pytest.mark.parametrize("mode", ["bwrap", "landlock", "none"])
+@pytest.mark.parametrize(
+    "mode",
+    # Every other test of the judge is without a sandbox.
+    [pytest.param(one, marks=pytest.mark.torture if one is SandboxName.NONE else ()) for one in SandboxName],
+)
 async def test_a_change_is_judged(mode, trees, place, tmp_path):
     for name in ("user", "spawn", "elsewhere"):
         (tmp_path / name).mkdir()
@@ -53,7 +58,9 @@ async def test_a_change_is_judged(mode, trees, place, tmp_path):
     (place.checkout / "calc.py").write_text("WHOSE = 'user'\n")
     setting = replace(place, confine=True, hide=(tmp_path / "elsewhere",), env={**place.env, "USERS": str(tmp_path)})
     base = {"calc.py": "WHOSE = 'base'\n", "tests/test_a.py": "def test_a():\n    assert str(1) == '1'\n"}
-    probing = PROBE if mode == "bwrap" else PROBE.partition("def test_no_network")[0]
+    # Without mounts there is no /tmp of its own to write to, without a sandbox there is the network.
+    last = {SandboxName.LANDLOCK: "def test_writes", SandboxName.NONE: "def test_no_network"}.get(mode)
+    probing = PROBE.partition(last)[0] if last else PROBE
     judged = await judge(
         tree=trees.write({**base, "calc.py": "WHOSE = 'change'\n", "tests/test_probe.py": probing}),
         base=trees.write(base),

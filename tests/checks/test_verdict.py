@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.model import CheckKind, Finding, Verdict
-from engine.perform.checks.measure import BAD, IDLE, Case, Measurement, Report
-from engine.perform.checks.spec import CheckSpec
-from engine.perform.checks.verdict import check_result
+from engine.perform.checks.proof.check_result import check_result
+from engine.perform.checks.run.measure import BAD, IDLE, Case, Measurement, Report
+from engine.perform.checks.run.spec import CheckSpec
 
 SPEC = CheckSpec(
     name="tests",
@@ -41,8 +41,8 @@ def suite(*cases: str, exit: int | None = 0, ended: str = "exited", **report) ->
     )
 
 
-def lint(*rules: str, exit: int = 0, severity: str = "error", **report) -> Measurement:
-    found = tuple(Finding(rule=rule, text="t", path="a.py", line=1, severity=severity) for rule in rules)
+def lint(*rules: str, exit: int = 0, severity: str = "error", path: str = "a.py", **report) -> Measurement:
+    found = tuple(Finding(rule=rule, text="t", path=path, line=1, severity=severity) for rule in rules)
     return Measurement(
         check="lint", kind=CheckKind.LINT, argv=("ruff",), ended="exited", exit_code=exit,
         report=Report(source="json", findings=found, **report),
@@ -137,6 +137,17 @@ TABLE = [
     ),
     pytest.param(
         LINT, lint("E1", "E1", exit=1), lint("E1", exit=1), Verdict.FAIL, "E1", id="lint-one-more-of-the-same"
+    ),
+    pytest.param(
+        LINT,
+        lint("E1", exit=1, path="new.py"),
+        lint("E1", exit=1),
+        Verdict.PASS,
+        "1 new warnings",
+        id="lint-what-other-files-have",
+    ),
+    pytest.param(
+        LINT, lint("E2", exit=1, path="new.py"), lint("E1", exit=1), Verdict.FAIL, "E2", id="lint-what-no-file-has"
     ),
     pytest.param(LINT, lint("E1", exit=0), None, Verdict.FAIL, "E1", id="lint-exit-0-with-findings"),
     pytest.param(LINT, lint(exit=1), None, Verdict.ERROR, "names nothing", id="lint-exit-1-nothing-named"),

@@ -45,9 +45,10 @@ class ForkServer:
 
 def _serve() -> None:
     """The server's side: warm imports, then a child a line."""
-    import engine.link.care
-    import engine.link.keeping
-    import engine.link.running  # noqa: F401
+    import engine.service.doctor
+    import engine.service.init
+    import engine.service.landing
+    import engine.service.running  # noqa: F401
     import tui.cli.app  # noqa: F401
 
     for line in sys.stdin.buffer:

@@ -8,13 +8,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests.cli.forkserver import ForkServer
+from tests.patience import patience, until
 
 ROOT = Path(__file__).parents[2]
 
@@ -60,11 +60,13 @@ Words of the user that stay.
 - [ ] 1.1 Write one
   accept: there is a one
   scope: src/**
+  proof: none
   complexity: 2
 
 - [ ] 1.2 Write two
   depends: 1.1
   scope: src/**
+  proof: none
   complexity: 2
 
 Closing words that stay too.
@@ -159,7 +161,7 @@ class Ground:
 
     def run(self, *args: str) -> Told:
         """`devteam ARGS` in this repository, to its end."""
-        code, out, err = _server().run(list(args), self.folder, self.environment(), 90.0)
+        code, out, err = _server().run(list(args), self.folder, self.environment(), patience(90.0))
         assert "Traceback" not in out + err, err
         assert "bug in devteam" not in err, err
         return Told(code, out, err)
@@ -179,10 +181,7 @@ class Ground:
         return json.loads(self.run("status", "--json").out)
 
     def until(self, holds: Callable[[], object], seconds: float = 30.0, every: float = 0.05) -> None:
-        deadline = time.monotonic() + seconds
-        while not holds():
-            assert time.monotonic() < deadline, "it never came to that"
-            time.sleep(every)
+        until(holds, seconds, every)
 
     def begun(self) -> bool:
         """An engine has got as far as a task."""

@@ -62,6 +62,7 @@ PLANS = {
     "unknown dependency": ("# P\n\n- [ ] 1.1 A\n  depends: 1.7\n", ":4:"),
     "duplicate id": ("# P\n\n- [ ] 1.1 A\n- [ ] 1.1 B\n", ":4:"),
     "empty": ("# P\n", "no tasks"),
+    "no permission": ("# P\n\n- [ ] 1.1 A\n  allow: everything\n", ":4: allow: does not know “everything”"),
     "misspelt field": ("# P\n\n- [ ] 1.1 A\n  depnds: 1.2\n", "depends:"),
 }
 
@@ -76,6 +77,21 @@ def test_plans_with_mistakes(tmp_path: Path) -> None:
         assert "plan.md" in told.err
         assert expected in told.err, told.err
     assert not (ground.folder / ".devteam" / "sprints").exists() or ground.run("sprints", "--json").out == ""
+
+
+DERIVED = "# P\n\n- [ ] 1.1 Rename add to plus\n- [ ] 1.2 Fix the crash\n"
+
+
+def test_permissions_from_words_are_shown_and_written_into_the_plan(tmp_path: Path) -> None:
+    ground = _ground(tmp_path)
+    ground.git("init", "-q")
+    ground.write("plan.md", DERIVED)
+    told = ground.run("plan", "--from", "plan.md")
+    assert told.code == 0 and "1.1    allow: rename add to plus   (Rename add to plus)" in told.out
+    written = ground.read(".devteam/sprints/001-p/plan.md")
+    assert written == DERIVED.replace("plus\n", "plus\n  proof: none (move)\n  allow: rename add to plus\n")
+    assert ground.run("plan", "--from", "plan.md", "--no-derive").code == 0
+    assert ground.read(".devteam/sprints/002-p/plan.md") == DERIVED
 
 
 ABSENT = CONFIG.replace('"scripted"', '"mine"') + '[agents.mine]\nadapter = "command"\nargv = ["no-such-program"]\n'

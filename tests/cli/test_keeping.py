@@ -6,8 +6,8 @@ import asyncio
 from pathlib import Path
 
 from engine.core.commands import LandNow
-from engine.link.local import open_desk
-from engine.link.tail import TailLink
+from engine.service.links import attached_link
+from engine.service.local import open_desk
 from tests.cli.ground import make, trusted
 from tui.cli.dashboard import save_folder
 
@@ -79,7 +79,7 @@ def test_the_dashboards_landing_needs_no_engine(tmp_path: Path, home: Path) -> N
     ground = trusted(make(tmp_path / "repo", home))
     assert ground.run("run", "--unattended").code == 0
     desk = open_desk(ground.folder, ground.environment(), ground.home)
-    link = TailLink(desk, desk.sprint())
+    link = attached_link(desk, desk.sprint())
     ground.write("src/zero.txt", "changed\n")
     refused = asyncio.run(link.send(LandNow(by="you")))
     assert not refused.ok

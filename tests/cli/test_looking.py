@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
 
 from engine.core import events as ev
 from tests.cli.ground import ROOT, Ground, Told
-from tui.cli.words import event_line
+from tests.patience import patience
+from tui.cli.event_text import event_line
 
 COMMANDS = (
-    "init", "plan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause", "resume", "stop",
-    "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer", "auto",
+    "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
+    "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
+    "auto", "implement", "stats",
+    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill",
 )  # fmt: skip
 GROUPS = {
+    "learnings": ("list", "show", "drop"),
     "checkpoint": ("save", "list", "restore"),
     "baseline": ("create", "list", "rollback"),
     "rollback": ("check", "auto", "smart", "undo"),
@@ -72,7 +77,7 @@ def test_following_a_log_ends_when_its_reader_leaves(finished: tuple[Ground, Tol
         )
         os.close(writer)
         os.close(reader)
-        _, err = process.communicate(timeout=20)
+        _, err = process.communicate(timeout=patience(20))
         assert (process.returncode, err) == (0, b""), words
 
 
@@ -139,3 +144,31 @@ def test_a_note_is_said_whole_and_other_lines_are_kept_short() -> None:
         seq=1, stream="s", at=0.0, event=ev.CommandHandled(command="c", name="x", ok=False, detail=long)
     )
     assert len(event_line(refused)) <= 240
+
+
+def test_the_page_the_pull_request_and_the_statistics(finished: tuple[Ground, Told, str]) -> None:
+    ground, _, _ = finished
+    page = ground.run("report", "--html").out
+    assert page.startswith("<!doctype html>") and page.rstrip().endswith("</html>")
+    assert "What is open" in page.split("Tasks: criterion")[0], "what is open comes first"
+    assert "prefers-color-scheme:dark" in page and "@media print" in page
+    assert not re.search(r"(?:src|href)=|url\(|@import|<script", page), "nothing is fetched or run"
+    described = ground.run("report", "--pr").out
+    assert described.startswith("# Count things") and "- [x] 1.1 Write one" in described
+    stats = json.loads(ground.run("stats", "--json").out)
+    assert stats["tasks"] == 2 and stats["complete"] >= 1 and "first-pass rate" in ground.run("stats").out
+
+
+def test_tests_that_flip_are_listed(finished: tuple[Ground, Told, str]) -> None:
+    from engine.perform.checks.proof.flaky import Flip, remember
+
+    ground, _, _ = finished
+    assert ground.run("flaky").out == "no test was seen to flip\n"
+    (state,) = [path.parent for path in ground.folder.parent.rglob("scratch") if path.is_dir()]
+    remember(
+        state / "scratch",
+        [Flip(check="pytest", test="tests/a.py::test_x", tree="f" * 40, at=1.0, how="passed, failed")],
+    )
+    told = ground.run("flaky")
+    assert "tests/a.py::test_x" in told.out and "passed, failed" in told.out
+    assert ground.run("flaky", "--json").lines()[0]["test"] == "tests/a.py::test_x"

@@ -6,20 +6,20 @@ import os
 import pty
 import select
 import subprocess
-import time
 from pathlib import Path
 
 from tests.cli.ground import CONFIG, Ground, make, trusted
+from tests.patience import Deadline, patience
 
 
 class Terminal:
     """A process on a terminal of width 60."""
 
-    def __init__(self, ground: Ground, *words: str) -> None:
+    def __init__(self, ground: Ground, *words: str, program: list[str] | None = None) -> None:
         self._fd, slave = pty.openpty()
         env = {**ground.environment(), "COLUMNS": "60", "TERM": "xterm"}
         self.process = subprocess.Popen(
-            ground.argv(*words),
+            [*program, *words] if program else ground.argv(*words),
             cwd=ground.folder,
             env=env,
             stdin=slave,
@@ -32,9 +32,9 @@ class Terminal:
 
     def until(self, text: str, seconds: float = 30.0) -> None:
         """Read on until a text appears; what was read up to it is forgotten."""
-        deadline = time.monotonic() + seconds
+        deadline = Deadline(seconds)
         while text not in self.seen:
-            assert time.monotonic() < deadline, f"no {text!r} in:\n{self.seen}"
+            assert not deadline.over(), f"no {text!r} in:\n{self.seen}"
             if select.select([self._fd], [], [], 0.2)[0]:
                 try:
                     self.seen += os.read(self._fd, 65536).decode("utf-8", "replace")
@@ -47,7 +47,7 @@ class Terminal:
 
     def close(self) -> int:
         try:
-            return self.process.wait(timeout=20)
+            return self.process.wait(timeout=patience(20))
         finally:
             if self.process.poll() is None:
                 self.process.kill()

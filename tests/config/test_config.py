@@ -63,6 +63,7 @@ def test_every_setting_of_the_policy_comes_from_the_config():
     review = false
     scope_judge = true
     final_checks = false
+    final_review = false
     halt_conditions = ["max_iterations_reached", "budget_exceeded"]
     [ladder]
     policy = "index"
@@ -85,11 +86,14 @@ def test_every_setting_of_the_policy_comes_from_the_config():
     calls_per_hour = 9
     max_wait_seconds = 10
     [timeouts]
+    extend = 2.0
     implementation = 11
     checks = 12
     review = 13
     idle = 14
     [gates]
+    detached = "pause"
+    lease_hours = 2
     fix = "auto"
     task = "auto"
     force_fix_at = 5
@@ -98,6 +102,8 @@ def test_every_setting_of_the_policy_comes_from_the_config():
     recoveries = 1
     [rollback]
     enabled = false
+    checks = ["own"]
+    max_commits_to_search = 3
     [error_recovery]
     max_attempts = 4
     initial_delay_seconds = 2
@@ -372,3 +378,18 @@ def test_whatever_is_typed_is_read_or_refused(data):
         parse(text, "c")
     except ConfigRefused as caught:
         assert caught.errors and all(error.what for error in caught.errors)
+
+
+def test_every_part_of_the_policy_comes_from_a_setting() -> None:
+    """A field of the policy that `to_policy` forgets would keep its default whatever the user wrote."""
+    import ast
+
+    from engine.core import policy
+
+    forgotten = {}
+    for node in ast.walk(ast.parse((ROOT / "engine" / "config" / "to_policy.py").read_text("utf-8"))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id.endswith("Policy"):
+            given = {keyword.arg for keyword in node.keywords}
+            forgotten[node.func.id] = {*getattr(policy, node.func.id).__struct_fields__} - given
+    made = {name for name in vars(policy) if name.endswith("Policy")}
+    assert forgotten == {name: set() for name in made}

@@ -11,12 +11,12 @@ import pytest
 from msgspec import inspect
 
 from engine.config import Config, ConfigRefused, load, parse
+from engine.config.check_settings import CheckConfig, Checks, HeldOutConfig
 from engine.config.commented import EXAMPLES, default_text, write_default
 from engine.config.docs import PAGE, page
-from engine.config.judging import CheckConfig, Checks, HeldOutConfig
+from engine.config.field_text import docs_of, struct_of
 from engine.config.looping import Ladder, RungConfig
 from engine.config.renamed import RENAMED
-from engine.config.words import docs_of, struct_of
 from engine.config.working import AgentConfig, Workspace
 from engine.core.policy import Policy
 

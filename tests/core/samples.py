@@ -38,6 +38,8 @@ def _value(kind: Any, name: str) -> Any:
         return tuple(_value(arg, name) for arg in args if arg is not ...)
     if origin is dict:
         return {name: 1 if args[1] is Any else _value(args[1], name)}
+    if origin is typing.Literal:
+        return args[-1]
     if isinstance(kind, type) and issubclass(kind, enum.Enum):
         return list(kind)[-1]
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):

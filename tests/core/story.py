@@ -57,6 +57,7 @@ def place(effect: ef.AnyEffect) -> str:
         case ef.CallAgent():
             names = {Role.IMPLEMENTER: "implement", Role.REVIEWER: "review", Role.ANSWERER: "answer"}
             names |= {Role.COUNCILLOR: "council", Role.SYNTHESIST: "synthesis", Role.SCOPE_JUDGE: "scope_judge"}
+            names |= {Role.SPRINT_REVIEWER: "final_review"}
             return names[effect.role]
         case ef.RunChecks():
             return "checks" if effect.purpose == "task" else effect.purpose

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.closing import EXIT_CODES, OUTCOMES, outcome_of, task_end
+from engine.core.closing import EXIT_CODES, outcome_of, task_end
 from engine.core.model import Decision, Verdict
 from engine.core.state import State, Status, TaskState
+from engine.core.vocabulary import Outcome
 from tests.core.parts import a_state, a_task
 
 
@@ -40,8 +41,8 @@ def test_outcome(state: State, outcome: str, code: int, words: str) -> None:
 
 
 def test_every_outcome_has_an_exit_code() -> None:
-    assert set(OUTCOMES) <= set(EXIT_CODES)
-    assert EXIT_CODES["stopped"] == EXIT_CODES["interrupted"] == 130
+    assert set(Outcome) == set(EXIT_CODES)
+    assert EXIT_CODES[Outcome.STOPPED] == EXIT_CODES[Outcome.INTERRUPTED] == 130
     assert [name for name, code in EXIT_CODES.items() if code == 0] == ["done"]
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.errors import BREAKER_KINDS, RESPONSES, SAYS_NOTHING, Response, backoff
+from engine.core.failures import BREAKER_KINDS, SAYS_NOTHING, Response, backoff, response_to
 from engine.core.model import ResultKind
 from engine.core.policy import RetryPolicy
 
@@ -23,6 +23,7 @@ TABLE = {
     "auth": "mend",
     "billing": "mend",
     "model": "mend",
+    "not_started": "mend",
     "turns": "fail",
     "budget": "fail",
     "refusal": "fail",
@@ -33,11 +34,11 @@ TABLE = {
 
 @pytest.mark.parametrize("kind", ResultKind, ids=str)
 def test_every_ending_has_its_answer(kind: ResultKind) -> None:
-    assert RESPONSES[kind] is Response(TABLE[kind.value])
+    assert response_to(kind) is Response(TABLE[kind.value])
 
 
 def test_only_one_ending_is_good() -> None:
-    assert [kind for kind, response in RESPONSES.items() if response is Response.GOOD] == [ResultKind.OK]
+    assert [kind for kind in ResultKind if response_to(kind) is Response.GOOD] == [ResultKind.OK]
     assert ResultKind.OK not in BREAKER_KINDS | SAYS_NOTHING
     assert not BREAKER_KINDS & SAYS_NOTHING
 

@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core import gates
+from engine.core import gate_choices, gates
 from engine.core.fold import apply
 from engine.core.model import Criterion, Health, Issue, Review
 from engine.core.policy import GatePolicy, Policy
@@ -15,7 +15,7 @@ from tests.core.parts import NOW, a_state, a_task
 
 
 def a_gate(kind: str = "task", **fields: object) -> GateState:
-    gate = GateState(id="G1", task="1.1", kind=kind, title="?", choices=gates.CHOICES[kind], tree="t1")
+    gate = GateState(id="G1", task="1.1", kind=kind, title="?", choices=gate_choices.offered(kind), tree="t1")
     return replace(gate, **fields)
 
 
@@ -23,11 +23,11 @@ def a_gate(kind: str = "task", **fields: object) -> GateState:
     ("typed", "word"),
     [
         ("y", "yes"), ("a", "auto"), ("s", "skip"), ("?", "ask"), ("c", "comment"), ("r", "retry"), ("t", "stop"),
-        (" YES ", "yes"), ("Auto", "auto"), ("nonsense", "nonsense"),
+        (" YES ", "yes"), ("Auto", "auto"), ("nonsense", "unknown"),
     ],
 )  # fmt: skip
 def test_short_forms(typed: str, word: str) -> None:
-    assert gates.normalise(typed) == word
+    assert gate_choices.read(typed) == word
 
 
 @pytest.mark.parametrize(
@@ -37,7 +37,7 @@ def test_short_forms(typed: str, word: str) -> None:
         pytest.param(a_gate(), "t1", "skip", "", "choose one of: yes, auto, ask, comment", id="no skip at a task gate"),
         pytest.param(a_gate("fix"), "t1", "retry", "", "choose one of", id="no retry at a fix gate"),
         pytest.param(
-            a_gate("blocked"), "t1", "yes", "", "choose one of: retry, skip, stop, ask", id="no yes to a block"
+            a_gate("blocked"), "t1", "yes", "", "choose one of: retry, skip, accept, stop, ask", id="no yes to a block"
         ),
         pytest.param(a_gate("blocked"), "t1", "retry", "", "", id="retry needs no words"),
         pytest.param(a_gate(), "t1", "comment", " ", "needs words: devteam answer G1 comment", id="an empty comment"),
@@ -190,10 +190,11 @@ def test_asking_changes_nothing_but_the_conversation() -> None:
     assert after.tasks == state.tasks
 
 
-def test_a_passed_fix_gate_commits_nothing() -> None:
+def test_a_passed_fix_gate_goes_on_as_decided_and_commits_nothing() -> None:
     state = asked("fix", Step.FIX_GATE)
     passed = ev.GatePassed(task="1.1", kind="fix", by="auto")
-    assert apply(state, ev.Envelope(seq=0, stream="s", at=NOW, event=passed)).tasks == state.tasks
+    after = apply(state, ev.Envelope(seq=0, stream="s", at=NOW, event=passed))
+    assert after.tasks["1.1"].step is Step.NEXT
 
 
 def test_a_gate_of_an_ended_task_is_withdrawn() -> None:

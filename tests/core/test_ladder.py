@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.core.index_ladder import RungStats, added
+from engine.core.index_ladder import Price, RungStats, added
 from engine.core.ladder import after_failure, measured
 from engine.core.model import Decision
 from engine.core.policy import BudgetPolicy
-from engine.core.state import State, Status, TaskState, Usage
+from engine.core.state import State, Status, TaskState
+from engine.core.vocabulary import Council
 from tests.core.parts import a_record, a_state, a_task, failed_at, ladder
 
 STUCK = "the same error 3 times: boom"
@@ -28,8 +29,10 @@ STUCK = "the same error 3 times: boom"
         pytest.param(failed_at(0, 0), STUCK, "ESCALATE", 1, "stuck: the same error", id="stuck at the bottom"),
         pytest.param(failed_at(1, 0), STUCK, "ESCALATE", 2, "stuck: the same error", id="stuck below the top"),
         pytest.param(failed_at(2, 0), STUCK, "COUNCIL", 2, "at the top rung", id="stuck at the top"),
-        pytest.param(failed_at(2, 0, council="done"), "", "BLOCKED", 2, "after the Bug Council", id="after it"),
-        pytest.param(failed_at(2, 0, council="done"), STUCK, "BLOCKED", 2, "after", id="never twice, stuck or not"),
+        pytest.param(failed_at(2, 0, council=Council.DONE), "", "BLOCKED", 2, "after the Bug Council", id="after it"),
+        pytest.param(
+            failed_at(2, 0, council=Council.DONE), STUCK, "BLOCKED", 2, "after", id="never twice, stuck or not"
+        ),
         pytest.param(failed_at(9, 2), "", "COUNCIL", 2, "top rung", id="a rung the ladder has no more"),
     ],
 )
@@ -62,10 +65,10 @@ def test_a_ladder_of_one_rung_goes_to_the_council() -> None:
 
 def index(prices: dict[str, float] | None = None, **fields: object) -> State:
     """A sprint on the index ladder whose rungs have cost so much a call."""
-    usage = {name: Usage(calls=50, cost_usd=50 * price) for name, price in (prices or {}).items()}
+    paid = {name: Price(usd=price, weight=9.0) for name, price in (prices or {}).items()}
     past = tuple(a_record(n, rung=r, decision=Decision.ITERATE, at=1.0) for n, r in enumerate((0, 1, 2) * 8))
     other = a_task("1.9", status=Status.COMPLETE, history=past if prices else ())
-    return a_state(other, policy=replace(ladder(policy="index"), **fields), usage_by_rung=usage)
+    return a_state(other, policy=replace(ladder(policy="index"), **fields), prices=paid)
 
 
 DEAR = {"haiku": 0.01, "sonnet": 3.0, "opus": 4.0}
@@ -79,15 +82,15 @@ SKIPPED = {"haiku": 0.9, "sonnet": 3.0, "opus": 0.1}
         pytest.param(index(SKIPPED), failed_at(0, 0), "", "ESCALATE", 2, "rung 3", id="a dear rung is skipped"),
         pytest.param(index(DEAR), failed_at(0, 0), STUCK, "ESCALATE", None, "stuck: ", id="stuck climbs"),
         pytest.param(index(DEAR), failed_at(2, 0), STUCK, "COUNCIL", 2, "at the top rung", id="stuck at the top"),
-        pytest.param(index(), failed_at(2, 0, council="done"), "", "BLOCKED", 2, "after", id="after the council"),
+        pytest.param(index(), failed_at(2, 0, council=Council.DONE), "", "BLOCKED", 2, "after", id="after the council"),
         pytest.param(
             index(DEAR, budget=BudgetPolicy(session_usd=0.001)),
             failed_at(0, 0),
             "",
-            "BLOCKED",
+            "ITERATE",
             0,
-            "more than the $0.00 the task is worth",
-            id="not worth it",
+            "again rung 1",
+            id="what the session may cost is not what the task is worth",
         ),
         pytest.param(
             replace(index(DEAR), policy=ladder(policy="index", task_value_usd=0.001)),

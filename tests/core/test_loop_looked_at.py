@@ -71,16 +71,18 @@ def test_the_scope_judge_is_heard_before_the_checks(says: bool) -> None:
         assert "out of scope by the scope judge: renames a public name" in first.reason
 
 
-def test_a_scope_judge_that_says_nothing_fails_the_iteration() -> None:
+def test_a_scope_judge_that_says_nothing_costs_the_implementer_nothing() -> None:
     def silent(effect: ef.CallAgent) -> list[ev.AnyEvent]:
         return [outcome(effect, ok())]
 
     world = World(Story(scope_judge=[silent, silent, silent]))
     world.begin(plan_of(TASK), Policy(scope_judge=True))
     world.run()
-    assert world.decisions("1.1") == ["ITERATE", "COMPLETE"]
-    assert world.calls(Role.SCOPE_JUDGE).count("haiku") == 4
-    assert world.state.tasks["1.1"].scope_verdict is Verdict.PASS
+    assert (world.calls(), world.decisions("1.1")) == ([world.calls()[0]], [])
+    assert world.calls(Role.SCOPE_JUDGE).count("haiku") == 3
+    task = world.state.tasks["1.1"]
+    assert (task.status, task.scope_verdict) == (Status.BLOCKED, Verdict.ERROR)
+    assert "no answer of the scope judge" in task.reason and task.kept is not None
 
 
 def test_a_scope_judge_that_answers_with_its_last_try_is_heard() -> None:

@@ -158,7 +158,16 @@ def _calls(event: ev.EffectStarted) -> bool:
 # ── errors ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-@pytest.mark.parametrize("kind", ["rate", "overloaded", "network", "crash", "no_result"])
+@pytest.mark.parametrize("kind", ["rate", "overloaded", "network"])
+def test_a_provider_that_is_down_is_waited_for_and_costs_no_iteration(kind: str) -> None:
+    policy = replace(POLICY, breaker=BreakerPolicy(enabled=False))
+    world = begin(Story(implement=[bad(ResultKind(kind))] * 9), policy=policy)
+    assert (world.decisions("1.1"), world.state.outcome) == (["COMPLETE"], "done")
+    assert {call.iteration for call in implementers(world)} == {1}
+    assert max(wait.until for wait in waits(world)) - waits(world)[0].until > 60, "longer and longer"
+
+
+@pytest.mark.parametrize("kind", ["crash", "no_result"])
 def test_transient_endings_are_tried_three_times_with_backoff(kind: str) -> None:
     world = begin(Story(implement=[bad(ResultKind(kind))] * 3))
     spans = [wait.until - at for wait, at in zip(waits(world), _wait_times(world), strict=True)]
@@ -392,7 +401,7 @@ def _moved(tree: str) -> object:
 def test_checkpoints_and_baselines_are_asked_for_at_their_moments() -> None:
     world = begin(Story(), ONE, task("1.2"), task("2.1"), phases=2)
     reasons = [effect.reason for effect in effects_of(world, ef.SaveCheckpoint)]
-    assert reasons == ["task 1.1 complete", "phase 1 complete", "phase 2 complete"]
+    assert reasons == ["task 1.1 complete", "batch-1: phase 1 complete", "batch-2: phase 2 complete"]
     milestones = [effect.milestone for effect in effects_of(world, ef.CreateBaseline)]
     assert milestones[:2] == ["sprint_start", "session_start"]
     assert sorted(milestones[2:]) == [

@@ -69,7 +69,7 @@ def test_accepted(state: State, command: cmd.AnyCommand, events: list[str], word
         pytest.param(SPRINT, cmd.Steer(task="1.3", text="x"), "devteam retry 1.3", id="a note to an ended task"),
         pytest.param(SPRINT, cmd.Skip(task="1.4"), "ended already (complete)", id="skip an ended one"),
         pytest.param(SPRINT, cmd.Retry(task="1.1"), "is running: only an ended", id="retry a running one"),
-        pytest.param(SPRINT, cmd.Retry(task="1.4"), "is complete: only", id="retry a complete one"),
+        pytest.param(SPRINT, cmd.Retry(task="1.4"), "is complete: say what to change", id="retry a complete one"),
         pytest.param(SPRINT, cmd.Retry(task="x"), "no task x", id="retry nothing"),
     ],
 )

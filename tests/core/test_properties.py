@@ -16,13 +16,37 @@ from engine.core import events as ev
 from engine.core.commands import Answer, Retry, Skip, Steer, Stop
 from engine.core.decide import decide
 from engine.core.fold import apply, fold
-from engine.core.model import AgentResult, Finding, ResultKind, Role, TaskSpec, Tokens, Verdict
+from engine.core.model import (
+    AgentResult,
+    Finding,
+    MachineFault,
+    ProofVerdict,
+    Question,
+    ResultKind,
+    Role,
+    TaskSpec,
+    Tokens,
+    Verdict,
+)
 from engine.core.orders import obey
 from engine.core.policy import BudgetPolicy, LadderPolicy, LimitPolicy, Policy, Rung
 from engine.core.state import State, Status
-from tests.core.world import World, changes_wanted, checks, failing, happy, ok, outcome, passing, plan_of
+from engine.core.vocabulary import Outcome
+from tests.core.world import (
+    World,
+    approved,
+    changes_wanted,
+    checks,
+    failing,
+    happy,
+    ok,
+    outcome,
+    passing,
+    plan_of,
+    reviews,
+)
 
-NAMED = {"done", "failed", "limit", "blocked", "stopped"}
+NAMED = set(Outcome) - {Outcome.INTERRUPTED, Outcome.ERROR}
 
 
 class Chaos:
@@ -38,25 +62,23 @@ class Chaos:
         rng = self.rng
         if rng.random() < 0.04:
             kind = rng.choice(["transient", "permanent", "recoverable"])
-            return [ev.EffectFailed(id=effect.id, kind=kind, message="disk sneezed", hint="wipe it")]
+            fault = rng.choice([None, None, *MachineFault])
+            return [ev.EffectFailed(id=effect.id, kind=kind, message="disk sneezed", hint="wipe it", fault=fault)]
         match effect:
             case ef.CallAgent() if rng.random() < 0.35:
                 kind = rng.choice([kind for kind in ResultKind if kind is not ResultKind.OK])
                 cost = rng.choice([None, 0.0, self.reserve, self.reserve * self.over, math.nan, -3.0])
                 reset = rng.choice([None, world.at - 5, world.at + 60, world.at + 3e8])
                 result = AgentResult(kind=kind, cost_usd=None, error="no", reset_at=reset, tokens=Tokens(input=1))
+                result = replace(result, silent=rng.random() < 0.2, session=rng.choice(["", "s"]))
                 charged = _charged(cost, effect.reserve_usd)
                 return [replace(outcome(effect, result), charged_usd=charged)]
             case ef.CallAgent(role=Role.REVIEWER):
-                spec = world.state.tasks[effect.task].spec
-                roll = rng.random()
-                if roll < 0.2:
-                    return [outcome(effect, ok(self.reserve))]
-                if roll < 0.5:
-                    wanted = ev.ReviewFinished(
-                        id=effect.id, task=effect.task, tree=effect.tree, review=changes_wanted(spec)
-                    )
-                    return [outcome(effect, ok(self.reserve)), wanted]
+                said: list[ev.AnyEvent] = [outcome(effect, ok(self.reserve))]
+                for name in effect.members():
+                    if (roll := rng.random()) > 0.2:
+                        said += reviews(world, effect, approved if roll > 0.5 else changes_wanted, (name,))
+                return said
             case ef.CallAgent(role=Role.SCOPE_JUDGE) if rng.random() < 0.3:
                 judged = ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=False, reason="renames a public name")
                 return [outcome(effect, ok(self.reserve)), *([judged] if rng.random() < 0.7 else [])]
@@ -91,9 +113,26 @@ class Chaos:
                     return [checks(effect, passing(), findings=(finding,))]
                 if roll < 0.52:
                     return [checks(effect)]
+                if effect.purpose == "task" and roll < 0.8:
+                    proof = rng.choice(list(ProofVerdict))
+                    asked = Question(rule="test-changed", text="a test", allow=f"edit tests/d{rng.randrange(3)}.json")
+                    questions = (asked,) if proof is ProofVerdict.QUESTION else ()
+                    return [replace(checks(effect, passing()), proof=proof, proof_reason="so", questions=questions)]
             case ef.Commit() if rng.random() < 0.2:
                 merged = rng.choice(["", "merged"])
-                return [ev.BaseMoved(id=effect.id, task=effect.task, base="c9", tree=merged, conflicts=("a.py",))]
+                same = rng.random() < 0.5
+                moved = ev.BaseMoved(id=effect.id, task=effect.task, base="c9", tree=merged, conflicts=("a.py",))
+                return [replace(moved, same_patch=same, landed=("another",))]
+            case ef.Probe() if rng.random() < 0.3:
+                return [ev.MachineProbed(id=effect.id, fault=effect.fault, ok=False, detail="still")]
+            case ef.RestoreBranch() if rng.random() < 0.6:
+                done = tuple(task.id for task in world.state.tasks.values() if task.commit and task.ended)
+                gone = done[rng.randrange(len(done) + 1) :]
+                return [
+                    ev.BranchMoved(
+                        id=effect.id, commit=f"b{len(world.log)}", tree="tb", backup="b", reason="back", reopened=gone
+                    )
+                ]
             case ef.Land():
                 return [ev.Landed(id=effect.id, ok=False, detail="your files changed")]
             case _:
@@ -127,8 +166,8 @@ def random_policy(rng: random.Random) -> Policy:
     rungs = tuple(Rung(name=name, agent=rng.choice(["claude", "codex"]), reserve_usd=reserve) for name in "hso")
     return Policy(
         max_iterations=rng.randrange(1, 12),
-        lanes=rng.randrange(1, 4),
-        review=rng.random() < 0.85,
+        lanes=rng.randrange(1, 6),
+        review=rng.choice(["task", "task", "batch", "batch", True, False]),
         scope_judge=rng.random() < 0.3,
         auto_land=rng.random() < 0.3,
         ladder=LadderPolicy(
@@ -192,6 +231,8 @@ def assert_invariants(world: World) -> None:
     assert state.spent_usd <= policy.budget.session_usd + reserve * in_parallel + 1e-9
     for task in state.tasks.values():
         assert task.iteration <= policy.max_iterations + task.granted
+        if task.status is Status.PARKED:
+            assert task.kept is not None and task.questions, "what waits for a permission is kept"
         if task.commit:
             assert task.status in (Status.RUNNING, Status.COMPLETE), "what is on the branch is not called unfinished"
         if task.status is Status.COMPLETE and (task.commit or not task.spec.done):  # else ticked off by the user
@@ -200,8 +241,11 @@ def assert_invariants(world: World) -> None:
             assert task.checks
             assert all(result.verdict is Verdict.PASS for result in task.checks if result.required)
             assert not any(finding.severity in ("error", "critical") for finding in task.findings)
+            assert task.proof in (None, ProofVerdict.PROVEN, ProofVerdict.HARMLESS) or task.overridden
             if any(finding.severity == "human" for finding in task.findings):
-                assert any(gate.task == task.id and gate.choice in ("yes", "auto") for gate in state.gates.values())
+                assert any(
+                    gate.task == task.id and gate.choice in ("yes", "auto", "accept") for gate in state.gates.values()
+                )
             if policy.review and not task.overridden:
                 assert task.review is not None
                 assert task.review.approved

@@ -40,7 +40,7 @@ def finding(severity: str) -> Finding:
         pytest.param([check("PASS")], [finding("error")], "FAIL", "a error thing", id="an integrity finding"),
         pytest.param([check("PASS")], [finding("human")], "FAIL", "a human thing", id="one for the human"),
         pytest.param([check("PASS")], [finding("critical")], "FAIL", "a critical thing", id="a critical one"),
-        pytest.param([check("PASS")], [finding("odd")], "FAIL", "a odd thing", id="a severity nobody knows"),
+        pytest.param([check("PASS")], [finding("warning")], "FAIL", "a warning thing", id="a warning left over"),
     ],
 )
 def test_of_checks(results: list[CheckResult], findings: list[Finding], verdict: str, words: str) -> None:

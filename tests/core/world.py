@@ -175,6 +175,7 @@ def outcome(effect: ef.CallAgent, result: AgentResult) -> ev.AgentFinished:
         result=result,
         iteration=effect.iteration,
         seat=effect.seat,
+        tasks=tuple(effect.trees),
         charged_usd=charge(result, effect.reserve_usd),
         reserved_usd=effect.reserve_usd,
     )
@@ -182,6 +183,21 @@ def outcome(effect: ef.CallAgent, result: AgentResult) -> ev.AgentFinished:
 
 def ok(cost: float = 0.01, **more: object) -> AgentResult:
     return AgentResult(kind=ResultKind.OK, cost_usd=cost, tokens=Tokens(input=10, output=5), session="s", **more)  # type: ignore[arg-type]
+
+
+def reviews(
+    world: World, effect: ef.CallAgent, say: Callable[[TaskSpec], Review], only: tuple[str, ...] = ()
+) -> list[ev.AnyEvent]:
+    """One review for each task the call is about (or for some of them)."""
+    return [
+        ev.ReviewFinished(
+            id=effect.id,
+            task=name,
+            tree=effect.trees.get(name, effect.tree),
+            review=say(world.state.tasks[name].spec),
+        )
+        for name in only or effect.members()
+    ]
 
 
 def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
@@ -196,9 +212,9 @@ def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
                 )
             ]
         case ef.CallAgent(role=Role.REVIEWER):
-            spec = state.tasks[effect.task].spec
-            done = ev.ReviewFinished(id=effect.id, task=effect.task, tree=effect.tree, review=approved(spec))
-            return [outcome(effect, ok()), done]
+            return [outcome(effect, ok()), *reviews(world, effect, approved)]
+        case ef.CallAgent(role=Role.SPRINT_REVIEWER):
+            return [outcome(effect, ok()), ev.SprintReviewed(id=effect.id, head=effect.tree, approved=True)]
         case ef.CallAgent(role=Role.COUNCILLOR):
             said = ev.DiagnosisGiven(id=effect.id, task=effect.task, seat=effect.seat, text="it is the cache")
             return [outcome(effect, ok()), said]
@@ -239,10 +255,18 @@ def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
             ]
         case ef.Rollback():
             return [ev.RolledBack(id=effect.id, task=effect.task, tree=effect.tree, backup="b", reason=effect.reason)]
+        case ef.RestoreBranch():
+            back = ev.BranchMoved(id=effect.id, commit=state.head, tree=state.head_tree, backup="", reason="all good")
+            return [back]
+        case ef.KeepTree():
+            ref = f"refs/devteam/001-demo/task/{effect.task}/{effect.name}"
+            return [ev.TreeKept(id=effect.id, task=effect.task, tree=effect.tree, ref=ref, reason=effect.reason)]
         case ef.SaveCheckpoint():
             return [ev.CheckpointSaved(id=effect.id, checkpoint="k1", commit=state.head, reason=effect.reason)]
         case ef.CreateBaseline():
             return [ev.BaselineCreated(id=effect.id, milestone=effect.milestone, ref="r", commit=state.head)]
+        case ef.Probe():
+            return [ev.MachineProbed(id=effect.id, fault=effect.fault, ok=True)]
         case ef.Land():
             return [ev.Landed(id=effect.id, ok=True, commit=state.head)]
         case _:
@@ -265,3 +289,7 @@ def checks(effect: ef.RunChecks, *results: CheckResult, findings: tuple[Finding,
 
 def seeded(seed: int) -> random.Random:
     return random.Random(seed)
+
+
+def red_checks() -> CheckResult:
+    return failing("test_merged")

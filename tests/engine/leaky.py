@@ -173,6 +173,7 @@ Topic: small
       description: Put the word good into word.txt.
       accept: word.txt says good
       scope: word.txt
+      proof: none
       complexity: 1
 """
 

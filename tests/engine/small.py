@@ -20,11 +20,13 @@ Topic: small
       description: Put the word good into word.txt.
       accept: word.txt says good
       scope: word.txt
+      proof: none
       complexity: 1
 
 - [ ] 1.2 Write another file
       scope: other.txt
       depends: 1.1
+      proof: none
       complexity: 1
 """
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from engine.clock import SystemClock
 from engine.core.model import Role
 from engine.core.state import State, Status
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine import small
 
 # Reads every file that its prompt names below its HOME, and keeps what it read.
@@ -44,5 +45,7 @@ async def test_an_agent_can_read_what_its_prompt_names(tmp_path: Path) -> None:
     assert "- [~] 1.2 Write another file" in implementer, "the context, as it was when it was called"
     assert "learning-1.1.md" in implementer
     assert "iteration 1: ITERATE" in implementer, "what the task before taught"
+    for words in ("# The repository, as the engine found it", "## Recent commits", "- start", "## How it is checked"):
+        assert words in implementer, words
     reviewer = (homes / "1.2" / Role.REVIEWER.value / "read.txt").read_text()
     assert "# Make it good" in reviewer

@@ -11,10 +11,12 @@ from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.commands import Answer
 from engine.core.state import Status
-from engine.link.running import demo_attended
 from engine.perform.agents.scripted import load
-from engine.session import Options, Session
+from engine.service.running import demo_attended
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine import small
+from tests.patience import patience
 
 GATED = small.CONFIG.replace('task = "auto"', 'task = "gated"')
 
@@ -43,7 +45,7 @@ async def test_a_gate_that_nobody_answers_is_answered_by_the_scenario(tmp_path: 
                         pass
 
         session.watch(hear)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(patience(60)):
             state = await session.run()
         assert somebody.is_set() is human
     assert all(task.status is Status.COMPLETE for task in state.tasks.values())

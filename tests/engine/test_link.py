@@ -8,7 +8,9 @@ import pytest
 
 from engine.core.commands import Pause
 from engine.core.events import Envelope
-from engine.link.contract import (
+from engine.core.evidence import EvidenceRecord
+from engine.link.codec import Recorded, decode_item, encode_item
+from engine.link.protocol import (  # fmt: skip
     Answered,
     AnyQuery,
     GetDiff,
@@ -20,9 +22,10 @@ from engine.link.contract import (
     GetReport,
     GetSprints,
     LinkStatus,
-)  # fmt: skip
-from engine.link.local import Desk, open_desk
-from engine.link.tail import TailLink
+)
+from engine.perform.checks.run.evidence import Judgement
+from engine.service.links import attached_link
+from engine.service.local import Desk, open_desk
 from tests.cli.ground import Ground, Told
 
 
@@ -34,7 +37,7 @@ def desk(finished: tuple[Ground, Told, str]) -> Desk:
 
 def _ask(desk: Desk, query: AnyQuery) -> Answered:
     async def asked() -> Answered:
-        link = TailLink(desk, desk.sprint())
+        link = attached_link(desk, desk.sprint())
         await link.snapshot()
         return await link.fetch(query)
 
@@ -43,7 +46,7 @@ def _ask(desk: Desk, query: AnyQuery) -> Answered:
 
 def test_a_finished_sprint_is_followed_to_its_end(desk: Desk, finished: tuple[Ground, Told, str]) -> None:
     async def followed() -> tuple[list[int], list[str]]:
-        link = TailLink(desk, desk.sprint())
+        link = attached_link(desk, desk.sprint())
         seqs: list[int] = []
         words: list[str] = []
         async for item in link.follow(0):
@@ -81,7 +84,7 @@ def test_queries(desk: Desk, query: AnyQuery, field: str, expected: str) -> None
 def test_queries_with_data(desk: Desk) -> None:
     assert _ask(desk, GetSprints()).sprints[0].done == 2
     assert len(_ask(desk, GetEvents(after=3, limit=5)).events) == 5
-    assert [record["iteration"] for record in _ask(desk, GetEvidence(task="1.2")).evidence] == [2, 1]
+    assert [record.iteration for record in _ask(desk, GetEvidence(task="1.2")).evidence] == [2, 1]
     assert _ask(desk, GetOutput(task="1.1")).error == ""
 
 
@@ -93,17 +96,24 @@ def test_evidence_that_was_tampered_with_is_not_shown_as_evidence(desk: Desk) ->
             path.chmod(0o600)
             path.write_bytes(before[path].replace(b"PASS", b"FAIL"))
         records = _ask(desk, GetEvidence(task="1.1")).evidence
-        assert all("error" in record for record in records)
+        assert records and all(record.error and not record.results for record in records)
     finally:
         for path, data in before.items():
             path.write_bytes(data)
 
 
-def test_a_command_without_an_engine_waits_for_the_next_start(desk: Desk) -> None:
+def test_evidence_crosses_the_link_whole_and_typed(desk: Desk) -> None:
+    """Whatever the store keeps is shown, and a recording of the answer is the answer."""
+    assert {*Judgement.__struct_fields__} - {"schema"} <= {*EvidenceRecord.__struct_fields__}
+    query = GetEvidence(task="1.1")
+    answer = _ask(desk, query)
+    (record, *_) = answer.evidence
+    assert (record.task, record.accepted, record.checks[0].exit_code) == ("1.1", True, 0)
+    recorded = decode_item(encode_item(Recorded(query=query, answer=answer)))
+    assert recorded == Recorded(query=query, answer=answer)
+
+
+def test_a_command_without_an_engine_is_never_queued(desk: Desk) -> None:
     ack = desk.tell(Pause(by="test"))
-    assert ack.ok
-    assert "next start" in ack.detail
-    waiting = [path for path in desk.project.state.inbox.iterdir() if path.is_file()]
-    assert waiting
-    for path in waiting:
-        path.unlink()
+    assert not ack.ok
+    assert "no engine is running" in ack.detail

@@ -10,7 +10,8 @@ from engine.core.effects import CallAgent
 from engine.core.model import ResultKind, Role
 from engine.core.state import State, Status
 from engine.journal import Journal
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine import small
 
 PLAN = small.PLAN.split("- [ ] 1.2")[0]

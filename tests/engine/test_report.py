@@ -8,10 +8,11 @@ import msgspec
 import pytest
 
 from engine import report, views
+from engine.closing_summary import summary
 from engine.core.model import CheckKind, CheckResult, FileChange, TestCounts, Verdict
 from engine.core.state import Breaker, State
-from engine.link.local import open_desk
-from engine.summary import summary
+from engine.core.vocabulary import Outcome
+from engine.service.local import open_desk
 from tests.cli.ground import Ground, Told
 
 RULE = "═" * 63
@@ -33,7 +34,6 @@ ITERATION = f"""{RULE}
   Types:     NOT_RUN
   Lint:      FAIL
   Security:  NOT_RUN
-  Own:       PASS
 
 [Requirements]
   Status: NOT_RUN
@@ -62,6 +62,7 @@ Final Model: big
 
 [Requirements]
   All criteria met: YES (1/1)
+  Proof: HARMLESS nothing broke; the plan says that there is nothing to show
 
 [Model Usage]
   Small: 1 call
@@ -133,10 +134,10 @@ def test_the_banner_and_the_summary(finished: tuple[Ground, Told, str]) -> None:
 @pytest.mark.parametrize(
     ("changes", "word"),
     [
-        pytest.param({"running": True, "outcome": ""}, "CONTINUING", id="running"),
-        pytest.param({"outcome": "done"}, "COMPLETE", id="done"),
-        pytest.param({"outcome": "limit"}, "LIMIT", id="out of budget"),
-        pytest.param({"outcome": ""}, "IDLE", id="not started"),
+        pytest.param({"running": True, "outcome": None}, "CONTINUING", id="running"),
+        pytest.param({"outcome": Outcome.DONE}, "COMPLETE", id="done"),
+        pytest.param({"outcome": Outcome.LIMIT}, "LIMIT", id="out of budget"),
+        pytest.param({"outcome": None}, "IDLE", id="not started"),
         pytest.param(
             {"running": True, "breakers": {"x": Breaker(failures=5, opened_at=9.0)}},
             "CIRCUIT_BREAKER",
@@ -151,7 +152,7 @@ def test_the_banners_status(state: State, changes: dict[str, object], word: str)
 
 def test_nothing_unproven_reads_as_proven(state: State) -> None:
     """A summary of a branch whose final checks did not pass has no tick before them."""
-    text = summary(msgspec.structs.replace(state, final=Verdict.ERROR, outcome="failed", outcome_reason="why"))
+    text = summary(msgspec.structs.replace(state, final=Verdict.ERROR, outcome=Outcome.FAILED, outcome_reason="why"))
     assert "✗ All checks on the finished branch: ERROR" in text
     assert "ended: failed. why" in text
     assert "successfully" not in text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -14,10 +15,11 @@ from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.commands import Answer, Pause, Resume, Skip, Steer, Stop
 from engine.core.model import AgentResult, ResultKind, Role, TaskSpec
-from engine.core.policy import GatePolicy, Policy
+from engine.core.policy import GatePolicy, LimitPolicy, Policy
 from engine.core.state import State, Status
 from engine.journal import Journal, JournalError, JournalFull
-from engine.perform.contract import PerformError
+from engine.journal.journal_errors import JournalBroken, JournalReadOnly
+from engine.perform.process.spawning import PerformError
 from engine.project import load_state
 from engine.runner import Runner, RunOptions
 from tests.core.world import happy, outcome, plan_of
@@ -233,13 +235,42 @@ async def test_skipping_a_running_task_ends_its_agent(bench: Bench) -> None:
     assert state.tasks["1.2"].status is Status.COMPLETE
 
 
-async def test_a_journal_that_cannot_be_written_stops_the_engine(bench: Bench) -> None:
+@pytest.mark.parametrize("error", [JournalFull, JournalBroken, JournalReadOnly])
+async def test_a_full_or_failing_disk_under_the_journal_holds_the_run_and_loses_nothing(
+    bench: Bench, error: type[JournalError]
+) -> None:
+    """Every third append fails twice; nothing is recorded twice, started twice or forgotten."""
+    with bench.open() as journal:
+        real, tries = journal.append, itertools.count()
+
+        def failing(stream: str, events: Sequence[ev.Fact]) -> list[ev.Envelope]:
+            if next(tries) % 3:
+                raise error("the disk is full", "make room")
+            return real(stream, events)
+
+        runner = bench.runner(journal, performer := Scripted())
+        journal.append = failing  # type: ignore[method-assign]
+        running = asyncio.create_task(runner.run(bench.options()))
+        sent = asyncio.create_task(runner.send(Steer(task="1.1", text="mind the gap")))
+        while not running.done():
+            await bench.clock.advance(5.0)
+        assert (await running).outcome == "done"
+        assert (await sent).ok
+        journal.append = real  # type: ignore[method-assign]
+        intents = [e.event.effect.id for e in journal.read("s") if isinstance(e.event, ev.EffectStarted)]
+        assert len(intents) == len(set(intents))
+        assert kinds(journal).count("steered") == 1
+        assert len(performer.log) == len(intents) - 1, "all but Finish were performed, once each"
+
+
+async def test_a_journal_that_stays_unwritable_ends_the_run_with_its_words(bench: Bench) -> None:
     performer = Scripted()
     performer.hold = {"CallAgent"}
     with bench.open() as journal:
         runner = bench.runner(journal, performer)
-        running = asyncio.create_task(runner.run(bench.options()))
-        await performer.begun.wait()
+        running = asyncio.create_task(runner.run(bench.options(Policy(limits=LimitPolicy(max_wait_seconds=600.0)))))
+        while not performer.begun.is_set():
+            await bench.clock.advance(1.0)
 
         def full(*_: object) -> list[ev.Envelope]:
             raise JournalFull("the disk is full", "make room")
@@ -247,9 +278,30 @@ async def test_a_journal_that_cannot_be_written_stops_the_engine(bench: Bench) -
         journal.append = full  # type: ignore[method-assign, assignment]
         sent = asyncio.create_task(runner.send(Pause()))
         with pytest.raises(JournalError, match="disk is full"):
+            while not running.done():
+                await bench.clock.advance(60.0)
             await running
         sent.cancel()
     assert performer.running == 0, "the agent was ended"
+
+
+async def test_what_the_user_edits_is_known_before_a_task_is_taken_and_before_the_end(bench: Bench) -> None:
+    """No watcher told of it: the plan grows when its last task is done; the run does not end beside an open task."""
+    more = plan_of(*PLAN.tasks(), TaskSpec(id="1.3", title="C"))
+    with bench.open() as journal:
+        runner = bench.runner(journal, Scripted())
+        looks: list[int] = []
+
+        def outside() -> Sequence[ev.AnyEvent]:
+            done, _ = runner.state.progress()
+            looks.append(done)
+            return [ev.PlanChanged(plan=more)] if done == 2 and "1.3" not in runner.state.tasks else []
+
+        runner._outside = outside
+        state = await runner.run(bench.options())
+    assert state.outcome == "done"
+    assert state.tasks["1.3"].status is Status.COMPLETE
+    assert len(looks) >= 4, "before each of three tasks, and before the end"
 
 
 async def test_a_resume_folds_from_the_snapshot(bench: Bench) -> None:
@@ -259,3 +311,29 @@ async def test_a_resume_folds_from_the_snapshot(bench: Bench) -> None:
         assert kept is not None
         assert kept[0] == ended.seq
         assert load_state(journal, "s") == ended
+
+
+async def test_an_edit_read_while_the_journal_is_full_is_not_forgotten_at_the_end(bench: Bench) -> None:
+    """Found by the simulation: the look is made once, so what it saw must be kept until it is recorded."""
+    more = plan_of(*PLAN.tasks(), TaskSpec(id="1.3", title="C"))
+    with bench.open() as journal:
+        runner = bench.runner(journal, Scripted())
+        real, looked = journal.append, []
+
+        def outside() -> Sequence[ev.AnyEvent]:
+            if runner.state.progress()[0] < 2 or looked:
+                return []
+            looked.append(1)
+            return [ev.PlanChanged(plan=more)]
+
+        def append(stream: str, events: Sequence[ev.Fact]) -> list[ev.Envelope]:
+            if looked == [1]:
+                looked.append(2)
+                raise JournalFull("the disk is full", "make room")
+            return real(stream, events)
+
+        runner._outside, journal.append = outside, append  # type: ignore[method-assign]
+        running = asyncio.create_task(runner.run(bench.options()))
+        while not running.done():
+            await bench.clock.advance(5.0)
+        assert (await running).tasks["1.3"].status is Status.COMPLETE

@@ -10,9 +10,10 @@ import pytest
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Role
 from engine.perform.agents.scripted import Scenario, ScenarioError, ScriptedAgent, load
-from engine.perform.contract import AgentCall, Output
-from engine.perform.process import ProcessSpawner
-from engine.perform.reaper import find_orphans
+from engine.perform.process.reaper import find_orphans
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import AgentCall, Output
+from tests.patience import patience, slowed
 
 
 @pytest.fixture
@@ -100,7 +101,7 @@ async def test_a_patch_is_applied_with_git(folder: Path) -> None:
 )
 async def test_a_process_fault_ends_in_its_kind_and_leaves_nothing(folder: Path, fault: str, kind: ResultKind) -> None:
     run_id = f"scripted-{fault}-{time.time_ns()}"
-    seconds = 30.0 if fault in ("flood", "endless_line") else 1.0
+    seconds = slowed(1.0) if kind is ResultKind.TIMEOUT else patience(30.0)
     result, _heard = await play(folder, f'[[call]]\nfault = "{fault}"\n', run_id=run_id, timeout=seconds)
     assert result.kind is kind, result
     assert not find_orphans(run_id)

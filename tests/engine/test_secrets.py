@@ -15,15 +15,18 @@ from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.effects import CallAgent
 from engine.core.model import ResultKind
+from engine.core.sandboxes import SandboxName
 from engine.core.state import State
-from engine.link.answers import Answers
-from engine.link.contract import GetDiff, GetEvents, GetEvidence, GetFile, GetOutput, GetPrompt, GetReport
-from engine.link.local import Desk
+from engine.link.protocol import GetDiff, GetEvents, GetEvidence, GetFile, GetOutput, GetPrompt, GetReport
+from engine.link.recording import in_order
 from engine.link.replay import ReplayLink
-from engine.perform.known_secrets import known_secrets, secret_files, settings
-from engine.perform.probe import probe
-from engine.perform.redact import MARK
-from engine.session import Options, Session
+from engine.perform.process.probe import probe
+from engine.perform.secrets.known import known_secrets, secret_files, settings
+from engine.perform.secrets.redact import MARK
+from engine.service.local import Desk
+from engine.service.queries import Answers
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine.leaky import CANARIES, HIDDEN, Leaky, make
 from tests.tui.driving import app_on, press, settle
 from tests.tui.test_hostile import painted
@@ -80,7 +83,7 @@ async def run(leaky: Leaky) -> Ran:
 async def test_a_leaky_run_leaks_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     mode = await probe(scratch=tmp_path, home=tmp_path / "home")
-    leaky = make(tmp_path, fenced=mode.name == "bwrap")
+    leaky = make(tmp_path, fenced=mode.name.mounts)
     ran = await run(leaky)
     assert ran.state.outcome == "done", (ran.state.outcome_reason, ran.state.tasks["1.1"])
     _the_run_was_leaky_enough(ran)
@@ -109,7 +112,7 @@ def _the_run_was_leaky_enough(ran: Ran) -> None:
     logs = ran.leaky.project.state.logs
     said = "".join(path.read_text() for path in logs.glob("*.raw"))
     assert f'"refresh_token": "{MARK}' in said, "it had the login"
-    if ran.state.sandbox == "bwrap":
+    if SandboxName(ran.state.sandbox).mounts:
         assert f"cannot read {ran.leaky.place / 'home' / 'private.txt'}" in said
     for pattern in ("*.raw", "*.raw.stderr", "*.jsonl", "*.prompt.md"):
         assert any(MARK.encode() in path.read_bytes() for path in logs.glob(pattern)), pattern
@@ -153,8 +156,9 @@ def _only_its_own_provider(ran: Ran) -> None:
 
 
 async def _no_screen_leaks(ran: Ran) -> None:
-    items = sorted(ran.messages, key=lambda item: item.at)  # type: ignore[attr-defined]
-    link = ReplayLink(items, name=ran.leaky.sprint.id)  # type: ignore[arg-type]
+    facts = list(Desk(project=ran.leaky.project).events(ran.leaky.sprint.id))
+    said = [message for message in ran.messages if not isinstance(message, ev.Envelope)]
+    link = ReplayLink(in_order(facts, said), name=ran.leaky.sprint.id)  # type: ignore[arg-type]
     app = app_on(link)
     shown = []
     async with app.run_test(size=(160, 50)) as pilot:
@@ -162,6 +166,7 @@ async def _no_screen_leaks(ran: Ran) -> None:
         shown.append(painted(app))
         for key in ("i", "e", "d", "dollar_sign", "l", "p", "o"):
             await press(pilot, key)
+            assert app.view.task is not None, "the pages are about a task"
             shown.append(painted(app))
             await press(pilot, "escape")
         shown.append(app.export_screenshot())

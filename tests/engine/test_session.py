@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import subprocess
+import zlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,16 +19,19 @@ from engine.core import events as ev
 from engine.core.commands import Answer, Stop
 from engine.core.state import State, Status
 from engine.journal import Journal
-from engine.perform.probe import run_id_of
-from engine.perform.reaper import RUN_ID
+from engine.perform.process.probe import run_id_of
+from engine.perform.process.reaper import RUN_ID
 from engine.plans.sprints import SprintFolder, new_sprint
 from engine.project import Project
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine import small
+from tests.patience import patience
 
 THIRD = """
 - [ ] 1.3 Write a third file
       scope: third.txt
+      proof: none
       depends: 1.2
       complexity: 1
 """
@@ -56,7 +60,7 @@ class Bench:
                         tasks.add(asyncio.get_running_loop().create_task(given))
 
             session.watch(hear)
-            async with asyncio.timeout(60):
+            async with asyncio.timeout(patience(60)):
                 state = await session.run()
             await asyncio.gather(*tasks)
             return state
@@ -89,7 +93,7 @@ async def test_an_edit_before_the_files_are_watched_is_not_lost(
 
 async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
     """Answer a gate as soon as the edit was heard of."""
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(patience(40)):
         while not bench.of(ev.PlanChanged):
             await asyncio.sleep(0.02)
     await session.send(Answer(gate=gate, choice="y", by="test"))
@@ -100,7 +104,7 @@ async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeyp
     bench = Bench(tmp_path, GATED)
 
     async def edit(session: Session, gate: str) -> None:
-        async with asyncio.timeout(40):
+        async with asyncio.timeout(patience(40)):
             while not bench.of(ev.PolicyChanged):
                 await asyncio.sleep(0.3)  # the watcher needs a moment to be there: so the edit is made until seen
                 config = bench.project.repo.config
@@ -123,15 +127,16 @@ async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeyp
 async def test_every_checkpoint_names_its_place_in_the_journal_and_few_copy_it(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.run(lambda _session, _event: None)
-    folders = sorted((bench.project.state.root / "checkpoints").glob("*/*"))
-    assert len(folders) >= 2
+    places = bench.project.state.root / "checkpoints" / bench.sprint.id
+    points = [msgspec.json.decode(path.read_bytes()) for path in sorted(places.glob("*.json"))]
+    assert len(points) >= 2
     assert not list((bench.project.state.root / "checkpoints").rglob("*.db"))
     with Journal.open(bench.project.repo.db, clock=lambda: 0.0, backup_dir=tmp_path / "b", read_only=True) as journal:
         known = {envelope.seq for envelope in journal.tail(0)}
-    for folder in folders:
-        place = msgspec.json.decode((folder / "journal.json").read_bytes())
+    for point in points:
+        kept = (places / "contents" / point["contents"]["journal.json"]).read_bytes()
+        place = msgspec.json.decode(zlib.decompress(kept))
         assert place["seq"] in known and len(place["chain"]) == 64
-        assert (folder / "progress.txt").is_file()
     # One with the first checkpoint, one with the run's end.
     assert len(list(bench.project.backups.glob("journal-*.db"))) == 2
 
@@ -157,7 +162,7 @@ async def test_what_a_killed_probe_left_is_ended_at_the_next_start(tmp_path: Pat
     left = subprocess.Popen(["sleep", "600"], env={**os.environ, RUN_ID: run_id_of(scratch)})
     try:
         await bench.run(lambda session, event: session.send(Stop()) if isinstance(event, ev.RunStarted) else None)
-        assert left.wait(timeout=5) == -signal.SIGKILL
+        assert left.wait(timeout=patience(5)) == -signal.SIGKILL
     finally:
         left.kill()
         left.wait()

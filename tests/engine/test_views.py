@@ -8,8 +8,8 @@ from pathlib import Path
 from engine import views
 from engine.core.events import Envelope, RunStarted
 from engine.core.policy import Policy
-from engine.link.local import open_desk
-from engine.viewing import Views
+from engine.service.local import open_desk
+from engine.view_writer import Views
 from tests.cli.ground import Ground, Told
 
 

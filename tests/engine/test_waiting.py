@@ -7,18 +7,19 @@ from pathlib import Path
 
 from engine.core.commands import Pause
 from engine.core.events import Envelope, SprintCreated
-from engine.link.contract import GetSprints
-from engine.link.local import Desk
-from engine.link.waiting import WaitingLink
+from engine.link.protocol import GetSprints
 from engine.plans.sprints import new_sprint
+from engine.service.links import waiting_link
+from engine.service.local import Desk
 from tests.engine import small
+from tests.patience import patience
 
 
 async def test_a_sprint_made_meanwhile_is_shown(tmp_path: Path) -> None:
     folder = tmp_path / "repo"
     folder.mkdir()
     small.git(folder, "init", "-q")
-    link = WaitingLink(Desk(project=small.project_of(folder, tmp_path / "state")))
+    link = waiting_link(Desk(project=small.project_of(folder, tmp_path / "state")))
     assert (await link.snapshot()).plan is None
     assert not (await link.send(Pause())).ok
     assert (await link.fetch(GetSprints())).error
@@ -27,7 +28,7 @@ async def test_a_sprint_made_meanwhile_is_shown(tmp_path: Path) -> None:
     await asyncio.sleep(0.05)
     assert not first.done()
     new_sprint(folder, small.PLAN, "plan.md", "2026-11-16")
-    item = await asyncio.wait_for(first, 10)
+    item = await asyncio.wait_for(first, patience(10))
     assert isinstance(item, Envelope)
     assert isinstance(item.event, SprintCreated)
     assert item.event.sprint == "001-make-good"
@@ -36,8 +37,8 @@ async def test_a_sprint_made_meanwhile_is_shown(tmp_path: Path) -> None:
 
 
 async def test_outside_a_repository_it_stays_empty_until_it_is_closed() -> None:
-    link = WaitingLink(None)
+    link = waiting_link(None)
     following = asyncio.ensure_future(anext(link.follow(0), None))
     await asyncio.sleep(0.01)
     await link.close()
-    assert await asyncio.wait_for(following, 5) is None
+    assert await asyncio.wait_for(following, patience(5)) is None

@@ -27,6 +27,7 @@ from engine.journal import (
     JournalReadOnly,
 )
 from tests.journal.conftest import STREAM, Place, numbered
+from tests.patience import patience
 
 REPO = Path(__file__).parents[2]
 
@@ -240,7 +241,7 @@ def inject(place: Place, call: str, error: str, n: int) -> int:
     command = ["strace", "-f", "-qq", "-o", os.devnull, "-P", str(place.db), "-P", str(place.beside("-wal"))]
     command += ["-e", f"trace={call}", "-e", f"inject={call}:{error}:when={n}"]
     command += [sys.executable, "-c", CHILD, str(place.db.parents[1])]
-    run = subprocess.run(command, check=False, capture_output=True, cwd=REPO, timeout=60)
+    run = subprocess.run(command, check=False, capture_output=True, cwd=REPO, timeout=patience(60))
     lines = run.stdout.split()
     done = int(lines[-1]) if lines else before
     if "signal" in error:

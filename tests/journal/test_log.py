@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -22,9 +23,11 @@ from engine.journal import (
     JournalReadOnly,
     JournalTooNew,
     UnreadableEvent,
+    opening,
     replace,
     schema,
 )
+from engine.journal.verify import Damage
 from tests.journal.conftest import NOW, STREAM, Place, numbered
 
 TASK = TaskStarted(task="1.2", lane=0, rung=1, complexity=4, reason="scope is small")
@@ -90,6 +93,37 @@ def test_bytes_are_stored_as_encoded_and_a_newer_event_is_kept(place: Place) -> 
     connection = apsw.Connection(str(place.db))
     assert connection.execute("SELECT body FROM event").fetchall() == [(encode(TASK),), (encode(newer),)]
     connection.close()
+
+
+def test_a_history_of_a_newer_version_is_shown_and_never_appended_to(place: Place) -> None:
+    newer = Unknown(type="from_the_future", raw={"type": "from_the_future"})
+    odd = Unknown(type="paused", raw={"type": "paused", "by": 7})
+    with place.open() as journal:
+        journal.append(STREAM, [TASK, newer, odd])
+    with pytest.raises(JournalTooNew, match="from_the_future") as caught:
+        place.open()
+    assert "Update devteam" in caught.value.hint
+    with place.open(read_only=True) as view:
+        assert [e.event for e in view.read()] == [TASK, newer, odd]
+
+
+def test_one_failed_reading_is_not_damage(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite reports a page it could not read in the same words as a damaged one: only what repeats is believed."""
+    with place.open() as journal:
+        journal.append(STREAM, [TASK])
+    real, looks = opening.check_complete, []
+
+    def once(*given: Any) -> Any:
+        looks.append(1)
+        if len(looks) == 1:
+            raise Damage("SQLite reports: unable to get page 2 (disk I/O error)")
+        return real(*given)
+
+    monkeypatch.setattr(opening, "check_complete", once)
+    with place.open() as journal:
+        assert journal.recovery is None
+        assert len(looks) == 2
+    assert [path.name for path in place.db.parent.iterdir() if "damaged" in path.name] == []
 
 
 def test_an_event_this_version_cannot_read_is_named(place: Place) -> None:
@@ -200,6 +234,7 @@ def test_a_viewer_follows_a_writer_in_another_process(place: Place) -> None:
     place.fill(2)
     code = f"""
 from pathlib import Path
+from typing import Any
 from tests.journal.conftest import Place, numbered, STREAM
 place = Place(Path({str(place.db.parents[1])!r}))
 journal = place.open()

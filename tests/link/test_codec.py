@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core import commands as cmd
 from engine.core.events import Envelope, Noted, Unknown
 from engine.link import codec
-from engine.link import contract as ct
-from tests.tui.recordings import FIXTURE, lines, sprint, whole
+from engine.link import protocol as ct
+from tests.tui.recordings import FIXTURE, lines, sprint
 
 
 def test_every_item_of_a_whole_sprint_comes_back() -> None:
@@ -29,46 +28,6 @@ def test_every_item_of_a_whole_sprint_comes_back() -> None:
 )
 def test_other_items_come_back(item: ct.Item) -> None:
     assert codec.decode_item(codec.encode_item(item)) == item
-
-
-@pytest.mark.parametrize(
-    "command",
-    [
-        cmd.Answer(id="1", by="x", gate="G1", choice="comment", text="a\nb"),
-        cmd.SetAuto(gate_kind="fix", auto=True),
-        cmd.Pause(),
-        cmd.Resume(),
-        cmd.Stop(now=True),
-        cmd.Cancel(),
-        cmd.Steer(task="1.1", text="x"),
-        cmd.Skip(task="1.1"),
-        cmd.Retry(task="1.1"),
-        cmd.LandNow(),
-        cmd.SetAttended(attended=False),
-    ],
-    ids=lambda command: type(command).__name__,
-)
-def test_commands_come_back(command: cmd.AnyCommand) -> None:
-    assert codec.decode_command(codec.encode_command(command)) == command
-
-
-def test_queries_and_answers_come_back() -> None:
-    for query in (
-        ct.GetDiff(task="1"),
-        ct.GetEvidence(task="1"),
-        ct.GetReport(),
-        ct.GetOutput(task="1"),
-        ct.GetSprints(),
-    ):
-        assert codec.decode_query(codec.encode_query(query)) == query
-    answered = ct.Answered(text="x", evidence=({"a": 1},), events=(b"{}",), sprints=(), path="/x")
-    assert codec.decode_answered(codec.encode_answered(answered)) == answered
-    assert codec.decode_ack(codec.encode_ack(ct.Ack(ok=False, detail="no"))) == ct.Ack(ok=False, detail="no")
-
-
-async def test_a_snapshot_comes_back() -> None:
-    state = await whole().snapshot()
-    assert codec.decode_state(codec.encode_state(state)) == state
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from engine.core.commands import Pause
 from engine.core.events import EffectStarted, Envelope, Noted, decode_envelope
 from engine.core.fold import fold
 from engine.core.model import Role
-from engine.link import contract as ct
+from engine.link import protocol as ct
 from engine.link.recording import in_order, record
 from engine.link.replay import ReplayError, ReplayLink
 from tests.tui.recordings import FIXTURE, lines, sprint, upto, whole
@@ -107,7 +107,7 @@ async def test_queries_are_answered_from_what_it_holds() -> None:
     events = await link.fetch(ct.GetEvents(after=5, limit=3))
     assert [decode_envelope(line).seq for line in events.events] == [6, 7, 8]
     evidence = await link.fetch(ct.GetEvidence(task="1.2"))
-    assert [record["iteration"] for record in evidence.evidence] == [5, 4, 3, 2, 1]
+    assert [record.iteration for record in evidence.evidence] == [5, 4, 3, 2, 1]
     output = await link.fetch(ct.GetOutput(task="1.3"))
     assert output.output
     report = await link.fetch(ct.GetReport(task="1.2", iteration=3))

@@ -28,6 +28,17 @@ LINES = st.lists(
 )
 
 
+ALLOW = (
+    "rename shop.cart.add to shop.cart.put",
+    "edit tests/data/{a,b}.json",
+    "delete tests tests/test_a.py::test_x[a, b]",
+    "suppress F401 in src/__init__.py",
+    "change behaviour",
+    "delete-tests",
+    "tests/test_a.py::test_x",
+)
+
+
 def as_json(plan: Plan) -> str:
     """The plan as a JSON format would have it."""
     phases = [
@@ -46,6 +57,7 @@ def as_json(plan: Plan) -> str:
                     "complexity": task.complexity,
                     "agent": task.agent,
                     "allow": task.allow,
+                    "proof": task.proof,
                     "passes": task.done,
                     **({"status": "skipped"} if task.skipped else {}),
                 }
@@ -86,6 +98,8 @@ def plans(draw: st.DrawFn) -> Plan:
                     verify=_tidy(draw(st.lists(WORDS, max_size=2)), fields.command),
                     complexity=draw(st.none() | st.integers(0, 14)),
                     agent=draw(st.sampled_from(["", "sonnet"])),
+                    allow=_tidy(draw(st.lists(st.sampled_from(ALLOW), max_size=3))),
+                    proof=draw(st.sampled_from(["", "none", "required"])),
                     done=done,
                     skipped=not done and draw(st.booleans()),
                 )

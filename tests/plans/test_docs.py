@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from engine.plans.contract import PLAN_STATUSES
 from engine.plans.native import BOX, NATIVE
 from engine.plans.outline import FIELDS
+from engine.plans.plan_format import PLAN_STATUSES
 
 PAGE = (Path(__file__).parents[2] / "docs/plans.md").read_text("utf-8")
 

@@ -273,7 +273,7 @@ def test_the_status_word_alone_changes(line, wanted, end):
     text = f"\ufeff# X{end}{line}{end}{end}- [ ] 1.1 a  {end}  Status: DRAFT"
     marked = NATIVE.mark_plan(text, "COMPLETE")
     assert marked == text.replace(line, wanted, 1)
-    assert NATIVE.read(marked, "p").status == ("COMPLETE" if line != wanted else "DRAFT")
+    assert NATIVE.read(marked, "p").status == ("COMPLETE" if line != wanted else "APPROVED")
 
 
 def test_a_commented_task_is_no_task():

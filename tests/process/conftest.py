@@ -1,34 +1,70 @@
 """Grounds to run processes on: a checkout, its clone, a user's HOME, a state directory; and who survived."""
 
+import asyncio
 import contextlib
 import os
 import shutil
 import signal
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.perform import landlock_exec, proctable
-from engine.perform.contract import Confinement, ProcessSpec
-from engine.perform.process import ProcessSpawner
-from engine.perform.sandbox import SandboxMode
+from engine.core.sandboxes import SandboxName
+from engine.perform.process import landlock_exec, proctable
+from engine.perform.process.probe import SandboxUnavailableError, probe
+from engine.perform.process.sandbox import SandboxMode
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Confinement, ProcessSpec
+from tests.patience import patience
 
 NAUGHTY = (Path(__file__).parent / "naughty.py").read_text()
 NO_BWRAP = "bubblewrap is not installed: its tests are skipped (Debian: apt install bubblewrap)"
 NO_LANDLOCK = "this kernel has no Landlock: its tests are skipped"
 
 
+MODES = tuple(SandboxName)
+"""Every mode there is: a new one is held to all that is held here."""
+CONFINING = tuple(mode for mode in MODES if mode is not SandboxName.NONE)
+
+
+@lru_cache
+def refused(mode: str) -> str:
+    """Why this machine cannot have the mode; found out once, as the engine does it."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            asyncio.run(probe(mode, scratch=Path(folder), home=Path.home()))
+        except SandboxUnavailableError as error:
+            return str(error)
+    return ""
+
+
 def need(mode: str) -> None:
     if mode == "bwrap" and not shutil.which("bwrap"):
         pytest.skip(NO_BWRAP)
+    if mode == "namespaces" and (why := _found_out(mode)):
+        pytest.skip(f"no namespaces here: {why}")
     if mode == "landlock" and (not sys.platform.startswith("linux") or landlock_exec.abi() < 1):
         pytest.skip(NO_LANDLOCK)
+
+
+def here() -> list[SandboxName]:
+    """The modes this machine has, strongest first: a missing one hides no other from a test."""
+    return [mode for mode in MODES if mode is SandboxName.NONE or not _found_out(mode)]
+
+
+def _found_out(mode: str) -> str:
+    # In a thread, for the test may have a loop of its own.
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(refused, mode).result()
 
 
 def survivors(marker: str) -> list[int]:
@@ -74,7 +110,7 @@ class Grounds:
         return Confinement(**{**given, **more})
 
     def spec(self, *argv: str, **more: Any) -> ProcessSpec:
-        given = {"cwd": self.checkout, "env": self.env(), "timeout": 20.0, "confine": self.confine()}
+        given = {"cwd": self.checkout, "env": self.env(), "timeout": patience(20.0), "confine": self.confine()}
         return ProcessSpec(argv=argv, **{**given, **more})
 
     def python(self, source: str, *args: str, **more: Any) -> ProcessSpec:

@@ -10,7 +10,7 @@ kind, leaving = sys.argv[1], sys.argv[3:] == ["exit"]
 
 def forever():
     while True:
-        time.sleep(60)
+        time.sleep(3600)
 
 
 def fork(then):
@@ -83,14 +83,20 @@ match kind:
         while not leaving:
             os.write(1, b".")
             time.sleep(0.03)
-    case "clears_environment":
+    case "clears_environment" | "runs_from_memory":
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
                 silent()
-                os.execve(
-                    sys.executable, [sys.executable, "-I", "-S", "-c", "import time; time.sleep(999)", sys.argv[2]], {}
-                )
+                deaf()
+                program = sys.executable
+                if kind == "runs_from_memory":
+                    memory = os.memfd_create("innocent", 0)
+                    with open("/bin/sleep", "rb") as file:
+                        os.write(memory, file.read())
+                    program = f"/proc/self/fd/{memory}"
+                    os.execve(program, [sys.argv[2], "999"], {})
+                os.execve(program, [program, "-I", "-S", "-c", "import time; time.sleep(999)", sys.argv[2]], {})
             os._exit(0)
 if leaving:
     time.sleep(0.1)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from engine.perform.environment import NETWORK, scrubbed
+from engine.perform.process.environment import NETWORK, scrubbed
 
 USER = {
     "PATH": "/bin",

@@ -4,7 +4,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -12,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.perform.pump import CUT, Lines, Tail
-from tests.process.conftest import Grounds, survivors
-
-MODES = ("none", "landlock", "bwrap")
+from engine.core.sandboxes import SandboxName
+from engine.perform.process.pump import CUT, Lines, Tail
+from tests.patience import patience, slowed
+from tests.process.conftest import MODES, Grounds, here, survivors
 
 
 @given(st.lists(st.binary(max_size=40)), st.integers(1, 12))
@@ -52,7 +51,7 @@ def test_the_tail_is_the_end(chunks: list[bytes], cap: int) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_both_streams_are_read_and_the_exit_code_is_told(grounds: Grounds, mode: str) -> None:
+async def test_both_streams_are_read_and_the_exit_code_is_told(grounds: Grounds, mode: SandboxName) -> None:
     out: list[bytes] = []
     err: list[bytes] = []
     script = "printf 'one\\ntwo\\n\\nlast'; printf 'oops\\n' >&2; exit 3"
@@ -66,7 +65,7 @@ async def test_both_streams_are_read_and_the_exit_code_is_told(grounds: Grounds,
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_program_that_is_not_there(grounds: Grounds, mode: str) -> None:
+async def test_a_program_that_is_not_there(grounds: Grounds, mode: SandboxName) -> None:
     finished = await grounds.spawner(mode).run(grounds.spec("no-such-program-anywhere"))
     assert (finished.reason, finished.exit_code) == ("not_started", None)
     assert "no-such-program-anywhere" in finished.error
@@ -90,7 +89,7 @@ async def test_what_cannot_start_is_said(grounds: Grounds, more: dict, words: st
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_stdin_is_written_beside_the_reading(grounds: Grounds, mode: str) -> None:
+async def test_stdin_is_written_beside_the_reading(grounds: Grounds, mode: SandboxName) -> None:
     """More than any pipe holds, in both directions at once."""
     data = os.urandom(3_000_000)
     source = "import sys, zlib\nd = sys.stdin.buffer.read()\nsys.stdout.write('y' * 2_000_000)\nprint(zlib.crc32(d))"
@@ -103,7 +102,7 @@ async def test_a_child_that_never_reads_its_stdin(grounds: Grounds, marker: str)
     deaf = await spawner.run(grounds.spec("sh", "-c", "echo hi", stdin=b"z" * 5_000_000))
     assert (deaf.reason, deaf.exit_code, deaf.stdout) == ("exited", 0, b"hi\n")
     asleep = await spawner.run(
-        grounds.python("import time; time.sleep(60)", marker, stdin=b"z" * 5_000_000, timeout=0.3)
+        grounds.python("import time; time.sleep(60)", marker, stdin=b"z" * 5_000_000, timeout=slowed(0.3))
     )
     assert asleep.reason == "timeout"
     assert not survivors(marker)
@@ -114,11 +113,11 @@ async def test_no_stdin_is_an_empty_one(grounds: Grounds) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_grandchild_that_holds_the_pipe_delays_nothing(grounds: Grounds, mode: str, marker: str) -> None:
-    began = time.monotonic()
+async def test_a_grandchild_that_holds_the_pipe_delays_nothing(
+    grounds: Grounds, mode: SandboxName, marker: str
+) -> None:
     finished = await grounds.spawner(mode).run(grounds.naughty("holds_pipe", marker, leaving=True))
-    assert (finished.reason, finished.exit_code) == ("exited", 0)
-    assert time.monotonic() - began < 3
+    assert (finished.reason, finished.exit_code) == ("exited", 0), "the grandchild holds it longer than we would wait"
 
 
 async def test_the_last_words_of_a_child_are_heard(grounds: Grounds) -> None:
@@ -162,7 +161,7 @@ async def test_limits_are_set_before_the_program_runs(grounds: Grounds) -> None:
         "import resource as r\n"
         "print(r.getrlimit(r.RLIMIT_CORE)[1], r.getrlimit(r.RLIMIT_AS)[1], r.getrlimit(r.RLIMIT_NOFILE)[1] <= 65536)"
     )
-    for mode in MODES:
+    for mode in here():
         spec = grounds.spec(sys.executable, "-I", "-c", source, memory_bytes=3_000_000_000)
         finished = await grounds.spawner(mode).run(spec)
         words = finished.stdout.split()
@@ -185,7 +184,7 @@ MEASURE = """
 import asyncio, resource, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
-from tests.process.conftest import Grounds
+from tests.process.conftest import MODES, Grounds
 async def main():
     grounds = Grounds(base=Path(sys.argv[2]))
     spawner = grounds.spawner("none")
@@ -195,7 +194,7 @@ async def main():
     def count(line):
         nonlocal total
         total += len(line)
-    finished = await spawner.run(grounds.python(sys.argv[3], timeout=60.0, max_total=200_000_000), count)
+    finished = await spawner.run(grounds.python(sys.argv[3], timeout=600.0, max_total=200_000_000), count)
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(finished.reason, total, after - before)
 asyncio.run(main())
@@ -214,18 +213,20 @@ asyncio.run(main())
 def test_a_hundred_megabytes_cost_little_memory(tmp_path: Path, source: str, heard: int) -> None:
     root = Path(__file__).parents[2]
     command = [sys.executable, "-c", MEASURE, str(root), str(tmp_path / "g"), source]
-    reason, total, kilobytes = subprocess.run(command, capture_output=True, check=True, timeout=60).stdout.split()
+    reason, total, kilobytes = subprocess.run(
+        command, capture_output=True, check=True, timeout=patience(60)
+    ).stdout.split()
     assert reason == b"exited"
     assert heard <= int(total) <= heard + 100
     assert int(kilobytes) < 30_000
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_a_conversation(grounds: Grounds, mode: str) -> None:
+async def test_a_conversation(grounds: Grounds, mode: SandboxName) -> None:
     async with grounds.spawner(mode).converse(grounds.spec("cat")) as talk:
         for word in (b"hello\n", b"again\n"):
             await talk.write(word)
-            assert await asyncio.wait_for(talk.read(), 5) == word
+            assert await asyncio.wait_for(talk.read(), patience(5)) == word
         assert talk.finished is None
         finished = await talk.stop()
     assert finished.reason == "cancelled"
@@ -237,7 +238,7 @@ async def test_a_conversation_that_the_child_ends(grounds: Grounds) -> None:
     async with grounds.spawner("none").converse(grounds.spec("sh", "-c", "read x; echo got $x; exit 4")) as talk:
         await talk.write(b"word\n")
         said = b""
-        while chunk := await asyncio.wait_for(talk.read(), 5):
+        while chunk := await asyncio.wait_for(talk.read(), patience(5)):
             said += chunk
     assert said == b"got word\n"
     assert talk.finished and (talk.finished.reason, talk.finished.exit_code) == ("exited", 4)
@@ -245,12 +246,12 @@ async def test_a_conversation_that_the_child_ends(grounds: Grounds) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_limits_hold_in_a_conversation(grounds: Grounds, mode: str, marker: str) -> None:
-    spec = grounds.naughty("setsid", marker, timeout=0.5)
+async def test_limits_hold_in_a_conversation(grounds: Grounds, mode: SandboxName, marker: str) -> None:
+    spec = grounds.naughty("setsid", marker, timeout=slowed(0.5))
     async with grounds.spawner(mode).converse(spec) as talk:
-        assert await asyncio.wait_for(talk.read(), 5) == b"ready\n"
-        assert await asyncio.wait_for(talk.read(), 5) == b""
-        await asyncio.wait_for(talk.stop(), 5)
+        assert await asyncio.wait_for(talk.read(), patience(5)) == b"ready\n"
+        assert await asyncio.wait_for(talk.read(), patience(5)) == b""
+        await asyncio.wait_for(talk.stop(), patience(5))
     assert talk.finished and talk.finished.reason == "timeout"
     assert not survivors(marker)
 
@@ -282,7 +283,7 @@ async def test_a_conversation_nobody_reads_waits_and_costs_no_memory(grounds: Gr
         assert sum(map(len, talk._heard)) < 2_000_000  # type: ignore[attr-defined]
         size = 0
         while size < 5_000_000:
-            size += len(await asyncio.wait_for(talk.read(), 5))
+            size += len(await asyncio.wait_for(talk.read(), patience(5)))
     assert not survivors(marker)
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.perform.redact import MARK, Redactor, secret_values
+from engine.perform.secrets.redact import MARK, Redactor, secret_values
 
 KEY = "".join(
     [

@@ -20,8 +20,8 @@ import pytest
 from engine.core.model import AgentResult, Role
 from engine.perform.agents.registry import adapter
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import Adapter, AgentCall, Output
-from engine.perform.process import ProcessSpawner
+from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Adapter, AgentCall, Output
 from tests.agents.fake_model_server import FakeModelServer, Script, Step
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engine.perform.probe import probe
+from engine.perform.process.probe import probe
 from tests.agents.fake_model_server import FakeModelServer
 from tests.real import loopback
 from tests.real.agents import CACHE, OVER_ACP, PACKAGES, PROBLEMS, RealAgent, build, install
@@ -26,7 +26,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """First everything is installed, then the network is taken away: the tests send to loopback only."""
     if not any(item.get_closest_marker("real") for item in session.items) or session.config.option.collectonly:
         return
-    for name in (*PACKAGES, *OVER_ACP):
+    every = (*PACKAGES, *OVER_ACP)
+    named = [name for name in every if any(name in item.nodeid for item in session.items)]
+    for name in named or every:
         install(name)
     if reason := loopback.enter():
         PROBLEMS["network"] = reason

@@ -10,7 +10,8 @@ from pathlib import Path
 from engine.clock import SystemClock
 from engine.plans.sprints import list_sprints
 from engine.project import open_project
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 
 
 async def live(folder: Path, home: Path) -> None:

@@ -16,10 +16,11 @@ from engine.core.effects import AnyEffect
 from engine.core.model import AgentResult
 from engine.core.state import State
 from engine.journal import Journal
-from engine.perform.reaper import find_orphans
+from engine.perform.process.reaper import find_orphans
 from engine.plans.sprints import SprintFolder, list_sprints, new_sprint
 from engine.project import Project, open_project
-from engine.session import Options, Session
+from engine.session import Session
+from engine.session_options import Options
 from tests.agents.fake_model_server import FakeModelServer, Script, Step, say, use
 from tests.engine import small
 from tests.real.agents import dialect_of
@@ -161,9 +162,13 @@ class Loop:
                 return use("bash", {"command": command, "description": "run it"})
 
     def review(self) -> Step:
+        return self.structured(REVIEW)
+
+    def structured(self, answer: dict[str, Any]) -> Step:
+        """An answer that follows a schema, in the way of its program."""
         if self.agent == "claude":
-            return use("StructuredOutput", REVIEW)
-        words = json.dumps(REVIEW)
+            return use("StructuredOutput", answer)
+        words = json.dumps(answer)
         return say(words if self.agent == "codex" else f"Looked at it.\n\n```json\n{words}\n```")
 
     def good(self) -> list[Step]:

@@ -15,9 +15,9 @@ from engine.core import events as ev
 from engine.core.effects import CallAgent, Wait
 from engine.core.model import AgentResult, ResultKind, Role, Verdict
 from engine.core.state import State, Status
-from engine.link.answers import Answers
-from engine.link.contract import GetPrompt
-from engine.link.local import Desk
+from engine.link.protocol import GetPrompt
+from engine.service.local import Desk
+from engine.service.queries import Answers
 from tests.agents.fake_model_server import Step, fail, say
 from tests.engine import small
 from tests.real.agents import PACKAGES, ROOT
@@ -40,7 +40,7 @@ def check_done(loop: Loop, state: State, before: dict[str, object]) -> None:
     assert small.git(loop.folder, "diff", "--name-only", f"{state.branch}~1", state.branch).split() == ["hello.txt"]
     judged = [one for one in loop.events() if isinstance(one, ev.ChecksFinished) and one.purpose == "task"]
     verdicts = {result.name: result.verdict for result in judged[-1].results}
-    assert verdicts == dict.fromkeys(("words", "verify-1", "integrity"), Verdict.PASS)
+    assert verdicts == dict.fromkeys(("words", "verify-1", "proof"), Verdict.PASS)
     assert judged[-1].evidence
     assert small.user_side(loop.folder) == before
     assert not (loop.folder / "hello.txt").exists(), "the result lands only when the user says so"

@@ -2,7 +2,8 @@
 
     python -m tests.torture.life KIND FOLDER STATE ACKS [SEEN [EVERY]]
 
-KIND is small or demo. ACKS collects what was acknowledged; SEEN, if given, the boundaries that were died at; with
+KIND is small, demo, lanes (four tasks on four lanes) or crowd (four_lanes.py, with commands that come in meanwhile).
+ACKS collects what was acknowledged; SEEN, if given, the boundaries that were died at; with
 EVERY only about one boundary in so many is died at.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import random
 import signal
 import sys
 import zlib
@@ -20,11 +22,17 @@ from msgspec.structs import replace
 
 from engine import demo
 from engine.clock import SystemClock
+from engine.core import commands as cmd
 from engine.core.effects import AnyEffect
 from engine.core.events import Envelope, type_of
 from engine.core.state import State
-from engine.session import Options, Session
-from tests.engine import small
+from engine.plans.sprints import SprintFolder
+from engine.session import Session
+from engine.session_options import Options
+from tests.engine import small, test_lanes
+from tests.torture import four_lanes
+
+LANES = 4
 
 
 def key_of(where: str, effect: AnyEffect) -> str:
@@ -34,6 +42,17 @@ def key_of(where: str, effect: AnyEffect) -> str:
         str(getattr(effect, name, "")) for name in ("role", "seat", "iteration", "attempt", "purpose", "milestone")
     ]
     return "/".join(parts)
+
+
+def made(kind: str, folder: Path) -> SprintFolder:
+    """The repository of a kind; taken up as it is when it is there already."""
+    if kind == "demo":
+        return demo.prepare(folder, "2026-11-16")
+    if kind == "lanes":
+        return test_lanes.many(folder, LANES)
+    if kind == "crowd":
+        return four_lanes.make(folder)
+    return small.make(folder)
 
 
 async def live(kind: str, folder: Path, state: Path, acks: Path, seen: Path | None, every: int) -> State:
@@ -49,7 +68,7 @@ async def live(kind: str, folder: Path, state: Path, acks: Path, seen: Path | No
             os.fsync(file.fileno())
         os.kill(os.getpid(), signal.SIGKILL)
 
-    sprint = demo.prepare(folder, "2026-11-16") if kind == "demo" else small.make(folder)
+    sprint = made(kind, folder)
     project = small.project_of(folder, state)
     options = Options(trust="all", speed=1e6, attended=kind == "demo", waits=kind == "demo")
     fd = os.open(acks, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
@@ -63,11 +82,25 @@ async def live(kind: str, folder: Path, state: Path, acks: Path, seen: Path | No
         if kind == "demo":
             scenario = demo.scenario_of(folder)
             helper = asyncio.create_task(demo.attend(session, session.bus.subscribe(), scenario))
+        elif kind == "crowd":
+            helper = asyncio.create_task(meddle(session))
         try:
             return await session.run()
         finally:
             if helper is not None:
                 helper.cancel()
+
+
+async def meddle(session: Session) -> None:
+    """A user who cannot leave it alone: pauses, goes on, adds words, from another door."""
+    rng = random.Random(os.getpid())
+    while True:
+        await asyncio.sleep(rng.uniform(0.05, 0.4))
+        await session.send(cmd.Pause())
+        running = [task.id for task in session.state.tasks.values() if not task.ended]
+        if running:
+            await session.send(cmd.Steer(task=rng.choice(running), text="mind the gap"))
+        await session.send(cmd.Resume())
 
 
 def main() -> None:

@@ -10,9 +10,10 @@ from typing import Any
 from textual.pilot import Pilot
 
 from engine.link.replay import ReplayLink
+from tests.patience import Deadline
 from tests.tui.links import LiveLink, live
-from tui.app import DevteamApp
-from tui.options import TuiOptions
+from tui.app.application import DevteamApp
+from tui.app.options import TuiOptions
 
 
 class Clock:
@@ -38,18 +39,21 @@ async def settle(pilot: Pilot[Any]) -> None:
     """Until everything the link has is folded and drawn."""
     app: DevteamApp = pilot.app  # type: ignore[assignment]
     link: ReplayLink = app.feed.link  # type: ignore[assignment]
-    for _ in range(5000):
-        played = link.position >= link.length or link.paused
-        if played and not app.feed.waiting and app.feed.status.status != "connecting":
-            break
+
+    def played() -> bool:
+        at_rest = link.position >= link.length or link.paused
+        return at_rest and not app.feed.waiting and app.feed.status.status != "connecting"
+
+    deadline = Deadline(20)
+    while not played():
+        assert not deadline.over(), "the link never came to rest"
         await asyncio.sleep(0.005)
         app.feed.flush()
     app.redraw()
     app.frame()
     await pilot.pause()
-    for _ in range(2000):
-        if getattr(app.screen, "loaded", True):
-            break
+    while not getattr(app.screen, "loaded", True):
+        assert not deadline.over(), f"{app.screen} never had what it asked for"
         await asyncio.sleep(0.005)
     app.redraw()
     app.frame()

@@ -22,7 +22,7 @@ from engine.core.model import (
     TestCounts,
     Verdict,
 )
-from engine.link.contract import Answered, GetDiff, GetSprints, LinkStatus, SprintLine
+from engine.link.protocol import Answered, GetDiff, GetSprints, LinkStatus, SprintLine
 from tests.tui.links import LiveLink
 from tests.tui.recorder import Recorder
 
@@ -156,7 +156,7 @@ def hostile(attack: str) -> HostileLink:
 
 
 if __name__ == "__main__":  # the child of the pty test
-    from tui.app import run_tui
-    from tui.options import TuiOptions
+    from tui.app.application import run_tui
+    from tui.app.options import TuiOptions
 
     run_tui(hostile(EVERYTHING), TuiOptions(watch=False, fps=20.0))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 
-from engine.core.commands import AnyCommand
-from engine.core.events import Envelope
-from engine.link.contract import Ack, Item, LinkStatus
+from engine.core.commands import Ack, AnyCommand
+from engine.core.events import Envelope, Unknown, decode, encode
+from engine.link.protocol import Item, LinkStatus
 from engine.link.replay import ReplayLink
 from tests.tui.recordings import sprint
 
@@ -32,7 +32,8 @@ class LiveLink(ReplayLink):
         for event in events:
             seq = max((item.seq for item in self._items if isinstance(item, Envelope)), default=0) + 1
             at = self._times[-1] if self._times else 0.0
-            self._items.append(Envelope(seq=seq, stream=self.name, at=at, event=event))  # type: ignore[arg-type]
+            fact = event if isinstance(event, Unknown) else decode(encode(event))  # type: ignore[arg-type]
+            self._items.append(Envelope(seq=seq, stream=self.name, at=at, event=fact))
             self._times.append(at)
         self._moved.set()
 

@@ -20,8 +20,9 @@ from engine.core.model import (
     Verdict,
 )
 from engine.core.policy import Policy
+from engine.core.vocabulary import Claim, Recovery
 from engine.link.codec import Recorded
-from engine.link.contract import Answered, AnyQuery
+from engine.link.protocol import Answered, AnyQuery
 
 START = 1_790_000_000.0
 Item = ev.Envelope | AnyActivity | Recorded
@@ -52,7 +53,12 @@ class Recorder:
     def fact(self, event: ev.AnyEvent, after: float = 0.2) -> None:
         self.now += after
         self.seq += 1
-        self.items.append(ev.Envelope(seq=self.seq, stream=self.sprint, at=self.now, event=event))
+        # As the journal gives it back: words of the closed sets, not strings that look like them.
+        try:
+            recorded = ev.decode(ev.encode(event))
+        except UnicodeEncodeError:  # hostile text that no journal could hold, straight from a live engine
+            recorded = event
+        self.items.append(ev.Envelope(seq=self.seq, stream=self.sprint, at=self.now, event=recorded))
 
     def live(self, activity: AnyActivity) -> None:
         self.items.append(activity)
@@ -159,7 +165,7 @@ class Recorder:
             model=call.rung.model,
             tokens=tokens,
             cost_usd=cost,
-            claim=claim,
+            claim=Claim(claim),
             error=error,
             reset_at=reset_at,
             seconds=30.0,
@@ -262,7 +268,12 @@ class Recorder:
         to = self.rungs[task] if rung is None else rung
         self.fact(
             ev.Decided(
-                task=task, iteration=self.iterations[task], decision=decision, reason=reason, rung=to, recovery=recovery
+                task=task,
+                iteration=self.iterations[task],
+                decision=decision,
+                reason=reason,
+                rung=to,
+                recovery=Recovery(recovery),
             )
         )
         self.rungs[task] = to

@@ -25,7 +25,7 @@ from engine.core.model import (
 )
 from engine.core.policy import BudgetPolicy, Policy
 from engine.link.codec import encode_item
-from engine.link.contract import Answered, GetDiff, GetFile, GetSprints, SprintLine
+from engine.link.protocol import Answered, GetDiff, GetFile, GetSprints, SprintLine
 from engine.link.replay import ReplayLink
 from tests.tui.recorder import Item, Recorder, check, others, tests
 

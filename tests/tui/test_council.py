@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.council import SEATS
 from tests.tui.driving import press, running
-from tui.paint import plain
+from tui.kit.paint import plain
 from tui.panels.output import OutputPanel
 from tui.screens.council import Council, council_lines
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.link.contract import LinkStatus
+from engine.link.protocol import LinkStatus
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.links import live
-from tui.keys import footer_actions, key_map
-from tui.paint import cells_of, end_of_path, plain
+from tui.kit.key_footer import footer_spans
+from tui.kit.keys import footer_actions, key_map
+from tui.kit.paint import cells_of, end_of_path, plain
+from tui.kit.view import View
 from tui.panels.gate import GateButtons
 from tui.panels.gate_text import gate_body
 from tui.panels.header import header_lines
 from tui.screens.iterations import Iterations
-from tui.view import View
-from tui.widgets.key_footer import footer_spans
 
 
 @pytest.mark.parametrize("width", range(60, 200, 7))

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.council import SEATS
+from tests.patience import Deadline
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.torture, pytest.mark.skipif(shutil.which("tmux") is None, reason="needs tmux")]
@@ -40,8 +41,8 @@ class Terminal:
 
     def wait(self, *words: str, seconds: float = 120.0) -> str:
         """The screen once it shows one of these words."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        deadline = Deadline(seconds)
+        while not deadline.over():
             seen = self.screen()
             if any(word in seen for word in words):
                 return seen

@@ -11,18 +11,19 @@ from msgspec.structs import replace
 from engine import VERSION
 from engine.core import events as ev
 from engine.core.activity import AgentOutput, OutputKind
+from engine.core.commands import Ack
 from engine.core.fold import fold
 from engine.core.model import Role
 from engine.core.state import State
-from engine.link.contract import Ack, Answered, AnyQuery, Item, LinkStatus
+from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.links import LiveLink, live
 from tests.tui.recordings import sprint
-from tui import feed as feed_module
-from tui.attention import Attention, title_of
-from tui.feed import FRAME_ITEMS, Feed
+from tui.app import feed as feed_module
+from tui.app.attention import Attention, title_of
+from tui.app.feed import FRAME_ITEMS, Feed
+from tui.kit.view import View
 from tui.panels.header import notice_line
-from tui.view import View
 
 FACTS = [item for item in sprint()[0] if isinstance(item, ev.Envelope)]
 STARTED = next(fact.event for fact in FACTS if isinstance(fact.event, ev.RunStarted))

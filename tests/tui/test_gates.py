@@ -6,8 +6,7 @@ import pytest
 from textual.widgets import Input, TextArea
 
 from engine.core import events as ev
-from engine.core.commands import Answer, SetAuto
-from engine.link.contract import Ack
+from engine.core.commands import Ack, Answer, SetAuto
 from tests.tui.driving import press, running, settle
 from tui.panels.gate import GateBar
 from tui.screens.ask import AskScreen

@@ -23,12 +23,17 @@ from engine.core.activity import AgentOutput, OutputKind
 from engine.core.events import Envelope
 from engine.core.fold import fold
 from engine.core.model import Role
-from engine.link.contract import LinkStatus
+from engine.link.protocol import LinkStatus
+from tests.patience import patience
 from tests.tui.driving import app_on, press, settle
 from tests.tui.hostile import ATTACKS, EVERYTHING, LONG, MARKERS, hostile, recorder
-from tui.attention import title_of
-from tui.glyphs import UNICODE
-from tui.paint import fit, outside, wrap
+from tui.app.attention import title_of
+from tui.kit.canvas import harmless
+from tui.kit.glyphs import UNICODE
+from tui.kit.layout import wrapped
+from tui.kit.paint import fit, outside, wrap
+from tui.kit.stream import rows_of
+from tui.kit.view import View
 from tui.panels.gate_text import gate_body, gate_title
 from tui.panels.header import header_lines, notice_line
 from tui.panels.health import health_lines
@@ -39,10 +44,6 @@ from tui.screens.ask import talk_lines
 from tui.screens.cost import cost_lines
 from tui.screens.council import council_lines
 from tui.screens.plan import plan_lines
-from tui.stream import rows_of
-from tui.view import View
-from tui.widgets.canvas import harmless
-from tui.widgets.layout import wrapped
 
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u2028\u2029]")
 PAGE_KEYS = ("i", "e", "d", "dollar_sign", "l", "b", "p", "o", "comma", "f1", "escape")
@@ -172,15 +173,15 @@ def _in_a_terminal(keys: list[bytes]) -> bytes:
     ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
     os.kill(pid, signal.SIGWINCH)
     out = bytearray()
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + patience(60)
     try:
         _drain(master, out, deadline, until=b"STALLED")
         for key in keys:
             os.write(master, key)
             before = len(out)
-            _drain(master, out, min(deadline, time.monotonic() + 8), grown=before, quiet=0.25)
+            _drain(master, out, min(deadline, time.monotonic() + patience(8)), grown=before, quiet=0.25)
     finally:
-        _drain(master, out, time.monotonic() + 3)
+        _drain(master, out, time.monotonic() + patience(3))
         os.close(master)
         _reap(pid)
     return bytes(out)
@@ -205,7 +206,7 @@ def _drain(
 
 
 def _reap(pid: int) -> None:
-    for _ in range(50):
+    for _ in range(600):
         done, _ = os.waitpid(pid, os.WNOHANG)
         if done:
             return

@@ -8,12 +8,12 @@ from textual.app import App, ComposeResult
 
 from engine.core.activity import AgentOutput, OutputKind
 from engine.core.model import Role
-from tui.glyphs import UNICODE
-from tui.rows import BLOCK, CAPACITY, Row, Rows
-from tui.stream import Stream
-from tui.theme import DEFAULT, load_all
-from tui.widgets.layout import wrapped
-from tui.widgets.line_view import LineView
+from tui.app.theme import DEFAULT, load_all
+from tui.kit.glyphs import UNICODE
+from tui.kit.layout import wrapped
+from tui.kit.line_view import LineView
+from tui.kit.rows import BLOCK, CAPACITY, Row, Rows
+from tui.kit.stream import Stream
 
 
 class Host(App[None]):

@@ -7,9 +7,9 @@ import tracemalloc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tui.rows import BLOCK, Row, Rows
-from tui.widgets.canvas import harmless
-from tui.widgets.layout import Layout, hanging, wrapped
+from tui.kit.canvas import harmless
+from tui.kit.layout import Layout, hanging, wrapped
+from tui.kit.rows import BLOCK, Row, Rows
 
 TEXT = st.text(st.characters(), max_size=30) | st.sampled_from(
     ["", "\n", "\ud800", "日本語" * 20, "word " * 30, "  │ " + "word " * 30]

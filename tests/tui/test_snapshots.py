@@ -7,14 +7,22 @@ from typing import Any
 
 import pytest
 
-from engine.link.contract import LinkStatus
+from engine.link.protocol import LinkStatus
 from engine.link.replay import ReplayLink
 from tests.tui.driving import app_on, press, settle
 from tests.tui.links import LiveLink, live
 from tests.tui.recordings import sprint, whole
 
 NARROW, NORMAL, WIDE = (80, 24), (120, 40), (240, 60)
-SIZES = [pytest.param(NARROW, id="80x24"), pytest.param(NORMAL, id="120x40"), pytest.param(WIDE, id="240x60")]
+LONG_TAIL = pytest.mark.torture
+"""A picture costs half a second of CPU. `make test` takes each screen narrow and normal, and each other look once for
+the dashboard, a gate, a dialog and a page; `make pictures` and `make torture` take all of them."""
+SIZES = [
+    pytest.param(NARROW, id="80x24"),
+    pytest.param(NORMAL, id="120x40"),
+    pytest.param(WIDE, id="240x60", marks=LONG_TAIL),
+]
+ALL_SIZES = [*SIZES[:2], pytest.param(WIDE, id="240x60")]
 
 LOOKS = [
     pytest.param({"theme": "daylight"}, NORMAL, id="light"),
@@ -25,6 +33,12 @@ LOOKS = [
 
 Compare = Callable[..., bool]
 Size = tuple[int, int]
+
+
+def seldom(first: Any, *others: Any) -> list[Any]:
+    """The first always, the others in the long tail."""
+    cases = [one if hasattr(one, "values") else pytest.param(one) for one in (first, *others)]
+    return [cases[0], *(pytest.param(*one.values, id=one.id, marks=LONG_TAIL) for one in cases[1:])]
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +60,7 @@ def taken(snap_compare: Compare, link: ReplayLink, size: Size, *keys: str, **opt
 
 
 class TestDashboard:
-    @pytest.mark.parametrize("size", SIZES)
+    @pytest.mark.parametrize("size", ALL_SIZES)
     def test_two_lanes_at_work(self, snap_compare: Compare, size: Size) -> None:
         assert taken(snap_compare, live("parallel"), size)
 
@@ -78,6 +92,7 @@ class TestDashboard:
     def test_too_small(self, snap_compare: Compare, size: Size) -> None:
         assert taken(snap_compare, live("queue"), size)
 
+    @LONG_TAIL
     @pytest.mark.parametrize(("look", "_size"), LOOKS)
     def test_too_small_in_other_looks(self, snap_compare: Compare, look: dict[str, Any], _size: Size) -> None:
         assert taken(snap_compare, live("queue"), (50, 12), **look)
@@ -108,7 +123,7 @@ class TestGates:
         assert taken(snap_compare, live(mark), size)
 
     @pytest.mark.parametrize(("look", "size"), LOOKS)
-    @pytest.mark.parametrize("mark", ["fix_gate", "task_gate", "blocked_gate"])
+    @pytest.mark.parametrize("mark", seldom("fix_gate", "task_gate", "blocked_gate"))
     def test_gate_in_other_looks(self, snap_compare: Compare, mark: str, look: dict[str, Any], size: Size) -> None:
         assert taken(snap_compare, live(mark), size, **look)
 
@@ -140,7 +155,7 @@ class TestDialogs:
         assert taken(snap_compare, live(mark), size, *keys)
 
     @pytest.mark.parametrize(("look", "size"), LOOKS)
-    @pytest.mark.parametrize(("mark", "keys"), DIALOGS)
+    @pytest.mark.parametrize(("mark", "keys"), seldom(*DIALOGS))
     def test_other_looks(
         self, snap_compare: Compare, mark: str, keys: tuple[str, ...], look: dict[str, Any], size: Size
     ) -> None:
@@ -171,7 +186,7 @@ class TestPages:
         assert taken(snap_compare, live("fix_gate"), WIDE, "d", "down")
 
     @pytest.mark.parametrize(("look", "size"), LOOKS)
-    @pytest.mark.parametrize(("mark", "key"), PAGES)
+    @pytest.mark.parametrize(("mark", "key"), seldom(*PAGES))
     def test_other_looks(self, snap_compare: Compare, mark: str, key: str, look: dict[str, Any], size: Size) -> None:
         assert taken(snap_compare, live(mark), size, key, **look)
 
@@ -182,6 +197,7 @@ class TestPages:
     def test_replay(self, snap_compare: Compare, size: Size) -> None:
         assert taken(snap_compare, recording(), size, replay=True)
 
+    @LONG_TAIL
     @pytest.mark.parametrize(("look", "size"), LOOKS)
     def test_replay_in_other_looks(self, snap_compare: Compare, look: dict[str, Any], size: Size) -> None:
         assert taken(snap_compare, recording(), size, replay=True, **look)
@@ -197,7 +213,9 @@ class TestPages:
         assert taken(snap_compare, LiveLink([]), size, in_repo=in_repo)
 
     @pytest.mark.parametrize(("look", "size"), LOOKS)
-    @pytest.mark.parametrize("in_repo", [pytest.param(True, id="no sprint"), pytest.param(False, id="no repository")])
+    @pytest.mark.parametrize(
+        "in_repo", seldom(pytest.param(True, id="no sprint"), pytest.param(False, id="no repository"))
+    )
     def test_welcome_in_other_looks(
         self, snap_compare: Compare, in_repo: bool, look: dict[str, Any], size: Size
     ) -> None:

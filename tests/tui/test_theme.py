@@ -9,7 +9,7 @@ from textual.theme import Theme
 
 from tests.tui.driving import app_on, running, settle
 from tests.tui.links import live
-from tui.theme import (
+from tui.app.theme import (
     COLORS,
     PACKAGED,
     VARIABLES,
@@ -20,7 +20,7 @@ from tui.theme import (
     load_folder,
     load_theme,
 )
-from tui.theme_watch import reload
+from tui.app.theme_watch import reload
 
 FILES = sorted(PACKAGED.glob("*.toml"))
 GOOD = (PACKAGED / "night-shift.toml").read_text(encoding="utf-8")

@@ -54,7 +54,33 @@ def test_a_moved_branch_merges_what_fits_and_names_what_does_not(work: Workspace
     assert work.show(moved.tree, "one.py") == work.show(moved.tree, "two.py") == b"t\n"
     assert isinstance(work.commit("2", moved.tree, moved.base, "impl(t): 2", "", "e3", 3.0), Committed)
     conflict = work.commit("3", clash, base, "impl(t): 3", "", "e4", 4.0)
-    assert conflict == Conflict(base=work.head(), paths=("one.py",))
+    assert conflict == Conflict(base=work.head(), paths=("one.py",), landed=("impl(t): 1", "impl(t): 2"))
+
+
+def test_a_change_is_the_same_while_its_own_lines_are(work: Workspace) -> None:
+    """Beside another's lines in the same file it is; where the other landed the same line as well, it is not."""
+    text = "".join(f"line {number}\n" for number in range(20))
+    start, base = change(work, 0, "shared.py", text)
+    assert isinstance(work.commit("0", start, base, "impl(t): 0", "", "e0", 1.0), Committed)
+    base = work.head()
+    top, _ = change(work, 1, "shared.py", "first\n" + text, base=base)
+    bottom, _ = change(work, 2, "shared.py", text + "last\n", base=base)
+    both, _ = change(work, 3, "shared.py", "first\n" + text + "more\n", base=base)
+    assert isinstance(work.commit("1", top, base, "impl(t): 1", "", "e1", 2.0), Committed)
+    same = work.commit("2", bottom, base, "impl(t): 2", "", "e2", 3.0)
+    assert isinstance(same, Moved) and same.same_patch and same.landed == ("impl(t): 1",) and not same.difference
+    other = work.commit("3", both, base, "impl(t): 3", "", "e3", 4.0)
+    assert isinstance(other, Moved) and not other.same_patch
+    assert "-+first" in other.difference and "more" not in other.difference.replace(" +more", "")
+
+
+def test_kept_work_is_on_a_ref_of_its_task(work: Workspace) -> None:
+    tree, base = change(work, 0, "half.py")
+    ref = work.keep_tree("1.2", "iteration-3", tree, base, "needs a permission", "e" * 8, 5.0)
+    assert ref == f"refs/devteam/{work.sprint}/task/1.2/iteration-3"
+    commit = work.repo.resolve(ref)
+    assert work.tree_of(commit) == tree
+    assert work.keep_tree("1.2", "iteration-3", tree, base, "again", "", 6.0) == ref, "kept again, it is one ref"
 
 
 def test_lanes_that_commit_at_once_each_get_one_answer(work: Workspace, repo: Path) -> None:
@@ -82,14 +108,14 @@ def test_somebody_else_moving_the_branch_at_the_last_moment_is_seen(
 ) -> None:
     one, base = change(work, 0, "one.py")
     two, _ = change(work, 1, "two.py", base=base)
-    original = Repository.take
+    original = Repository.update_refs
 
-    def slow(self: Repository, *arguments: object) -> None:
-        original(self, *arguments)  # type: ignore[arg-type]
-        monkeypatch.setattr(Repository, "take", original)
+    def slow(self: Repository, changes: list[tuple[str, str, str]], why: str) -> None:
+        monkeypatch.setattr(Repository, "update_refs", original)
         work.commit("1", one, base, "impl(t): 1", "", "e1", 2.0)  # between looking at the branch and moving it
+        original(self, changes, why)
 
-    monkeypatch.setattr(Repository, "take", slow)
+    monkeypatch.setattr(Repository, "update_refs", slow)
     assert isinstance(work.commit("2", two, base, "impl(t): 2", "", "e2", 3.0), Moved)
     assert git(repo, "log", "--format=%s", "main..devteam/001-test").strip() == "impl(t): 1"
 
@@ -106,10 +132,11 @@ def test_a_branch_deleted_by_hand_comes_back_where_it_was(work: Workspace, repo:
     tree, base = change(work, 0, "new.py")
     done = work.commit("1", tree, base, "impl(t): x", "", "e1", 2.0)
     git(repo, "branch", "-D", "devteam/001-test")
-    with pytest.raises(WorkspaceError, match="gone"):
-        work.head()
-    work.start_sprint(3.0)
     assert isinstance(done, Committed) and work.head() == done.commit
+    assert git(repo, "rev-parse", "devteam/001-test").strip() == done.commit
+    git(repo, "branch", "-D", "devteam/001-test")
+    work.start_sprint(3.0)
+    assert git(repo, "rev-parse", "devteam/001-test").strip() == done.commit
 
 
 def test_reading_history_and_trees(work: Workspace) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.perform.contract import Mount
+from engine.perform.process.spawning import Mount
 from engine.perform.workspace import environment
 from tests.workspace.repos import git, make_repo, open_workspace, write
 

@@ -109,7 +109,9 @@ def test_the_rule_lets_words_be_words(line: str) -> None:
 def test_only_one_module_reaches_gitpython() -> None:
     importers = []
     for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
+        if "git" not in (text := path.read_text()):
+            continue
+        for node in ast.walk(ast.parse(text)):
             names = (
                 [alias.name for alias in node.names]
                 if isinstance(node, ast.Import)

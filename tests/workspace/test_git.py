@@ -10,6 +10,7 @@ import pytest
 from engine.perform.workspace import git as module
 from engine.perform.workspace.git import HARDENED, Git, GitError
 from engine.perform.workspace.workspace import Workspace
+from tests.patience import slowed
 from tests.workspace.repos import git, open_workspace, write
 
 
@@ -33,9 +34,14 @@ def test_no_inherited_git_variable_reaches_git(tmp_path: Path, monkeypatch: pyte
 
 def test_a_hanging_git_is_asked_to_end_not_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     marker = tmp_path / "asked"
-    fake(tmp_path, f"trap 'touch {marker}; kill $child; exit 7' TERM\nsleep 60 & child=$!\nwait", monkeypatch)
-    with pytest.raises(GitError) as ended:
-        Git(None, tmp_path).run("x", timeout=0.3)
+    ready = tmp_path / "ready"
+    asked = f"trap 'touch {marker}; kill $child; exit 7' TERM\nsleep 60 & child=$!\ntouch {ready}\nwait"
+    fake(tmp_path, asked, monkeypatch)
+    given = slowed(0.3)
+    while not ready.exists():  # a program that was not there yet cannot be asked
+        with pytest.raises(GitError) as ended:
+            Git(None, tmp_path).run("x", timeout=given)
+        given *= 2
     assert ended.value.status == 7
     assert marker.exists()
 

@@ -78,12 +78,14 @@ def test_smart_finds_the_last_good_commit_and_undo_brings_it_back(work: Workspac
     assert work.roll_back_undo(7.0).commit == history[1]
 
 
-def test_auto_goes_back_one_and_never_past_the_base(work: Workspace, history: list[str]) -> None:
+def test_auto_goes_on_back_to_a_good_commit_and_never_past_the_base(work: Workspace, history: list[str]) -> None:
     assert not work.roll_back_auto(5.0, lambda _: True).moved
-    for expected in (history[2], history[1], history[0]):
-        assert work.roll_back_auto(5.0, lambda _: False).commit == expected
     with pytest.raises(WorkspaceError, match="base itself"):
         work.roll_back_auto(5.0, lambda _: False)
+    assert work.head() == history[3], "nothing is good: nothing moves"
+    moved = work.roll_back_auto(5.0, lambda commit: commit == history[0])
+    assert (moved.commit, moved.before, work.head()) == (history[0], history[3], history[0])
+    assert work.roll_back_undo(6.0).commit == history[3]
     with pytest.raises(WorkspaceError, match="none of the last"):
         work.roll_back_smart(5.0, lambda _: False)
 

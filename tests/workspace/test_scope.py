@@ -82,8 +82,6 @@ BAD: list[tuple[str, Callable[[Path], object], str, list[str]]] = [
     ("too-large", lambda lane: write(lane / "src/big.bin", "x" * 1001), "too-large", ["src/big.bin"]),
     ("env-file", lambda lane: write(lane / "src/.env", "A=1\n"), "secret", ["src/.env"]),
     ("pem", lambda lane: write(lane / "src/server.pem"), "secret", ["src/server.pem"]),
-    ("key-block", lambda lane: write(lane / "src/note.txt", KEY), "secret", ["src/note.txt"]),
-    ("key-in-code", lambda lane: write(lane / "src/app.py", f"K = '''{KEY}'''\n"), "secret", ["src/app.py"]),
     ("nested", _nest, "nested-repository", ["src/inner"]),
     ("bare", _bare, "nested-repository",
      ["src/bare/HEAD", "src/bare/config", "src/bare/objects/x", "src/bare/refs/y"]),
@@ -149,7 +147,8 @@ def test_put_back_is_from_the_attempts_start_not_from_the_base(tight: Workspace)
     made = tight.prepare(0)
     write(made.path / "src/app.py", "earlier = 1\n")
     first = tight.check_scope(0, made.tree, made.base, ("src/**",))
-    write(made.path / "src/app.py", KEY)
+    (made.path / "src/app.py").unlink()
+    (made.path / "src/app.py").symlink_to("/etc/passwd")
     second = tight.check_scope(0, first.tree, made.base, ("src/**",))
     assert second.verdict is Verdict.FAIL
     assert tight.show(second.tree, "src/app.py") == b"earlier = 1\n"
@@ -196,11 +195,12 @@ def test_set_user_id_is_taken_off_and_said(tight: Workspace) -> None:
 
 def test_a_token_asks_the_human_and_a_named_secret_file_is_allowed(tight: Workspace) -> None:
     made = tight.prepare(0)
-    write(made.path / "src/app.py", "T = 'ghp_" + "a" * 36 + "'\n")
+    write(made.path / "src/app.py", "T = 'ghp_kT9wQz3LmN8vB2xC7rY5uE1oP4sD6fG0hJaK'\n")
+    write(made.path / "src/lib.py", f"K = '''{KEY}'''\n")
     write(made.path / "src/.env", "A=1\n")
     report = tight.check_scope(0, made.tree, made.base, ("src/*.py", "src/.env"))
     assert report.verdict is Verdict.PASS
-    assert [(finding.rule, finding.severity) for finding in report.findings] == [("secret", "human")]
+    assert [(finding.rule, finding.severity) for finding in report.findings] == [("secret", "human")] * 2
 
 
 def test_a_huge_diff_is_cut(work: Workspace) -> None:

@@ -6,7 +6,14 @@ from typing import Annotated
 
 import typer
 
-from tui.cli import keep, look, start, tell
+from tui.cli import engine_commands as engines
+from tui.cli import gate_commands as tell
+from tui.cli import landing_commands as keep
+from tui.cli import learning_commands as learn
+from tui.cli import plan_commands as plan
+from tui.cli import start_commands as start
+from tui.cli import task_commands as work
+from tui.cli import view_commands as look
 
 app = typer.Typer(
     name="devteam",
@@ -30,5 +37,5 @@ def top(
         raise typer.Exit
 
 
-for module in (start, look, tell, keep):
+for module in (plan, learn, start, look, tell, work, engines, keep):
     module.register(app)

@@ -5,29 +5,29 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import os
-import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui.cli import say
+from tui.cli import printing as say
+from tui.cli.trusting import ask_trust
 
 if TYPE_CHECKING:
     from engine.core.state import State
-    from engine.link.contract import Link
-    from engine.link.local import Desk, SprintFolder
-    from engine.link.running import Options
-    from tui.options import Leave, TuiOptions
+    from engine.link.protocol import Link
+    from engine.service.local import Desk, SprintFolder
+    from engine.service.running import Options
+    from tui.app.options import Leave, TuiOptions
 
-START_SECONDS = 10.0
 PATIENCE_SECONDS = 30.0
 """How long the demo waits for an answer before its scenario gives one."""
 
 
 def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool, trust: str, no_sandbox: bool) -> None:
     """`devteam tui`."""
-    from engine.link.errors import UserError, as_user_error
     from engine.link.replay import ReplayLink
-    from engine.link.waiting import WaitingLink
+    from engine.link.user_errors import UserError, as_user_error
+    from engine.service.links import attached_link, waiting_link
 
     if not say.on_terminal():
         raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
@@ -40,25 +40,24 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
     except Exception as error:  # boundary: outside a repository the welcome screen says so
         if as_user_error(error) is None:
             raise
-        _leave(_open(WaitingLink(None), _options(None, theme, ascii_only, in_repo=False)))
+        _leave(_open(waiting_link(None), _options(None, theme, ascii_only, in_repo=False)))
         return
     options = _options(desk, theme, ascii_only, replay=bool(replay))
     if replay:
         from engine.link.recording import record
-        from engine.link.tail import TailLink
 
         folder = desk.sprint(replay)
-        recorded = asyncio.run(record(TailLink(desk, folder)))
+        recorded = asyncio.run(record(attached_link(desk, folder)))
         _leave(_open(ReplayLink(recorded, name=folder.id, speed=1.0, at_end=False), options))
         return
     if not desk.any_sprint():
-        _leave(_open(WaitingLink(desk), options))
+        _leave(_open(waiting_link(desk), options))
         return
     folder = desk.sprint(sprint)
     if inline:
-        from engine.link.running import Options
+        from engine.service.running import Options
 
-        _trusted(desk, trust)
+        ask_trust(desk, trust)
         run = Options(trust=trust, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
         _state, leave = asyncio.run(_inline(desk, folder, run, options))
         _leave(leave)
@@ -70,9 +69,9 @@ def show_demo(folder: Path, options: Options) -> None:
     """`devteam demo` on a terminal: the dashboard runs the sample sprint, you answer its gates, or nobody does."""
     from msgspec.structs import replace
 
-    from engine.link.local import open_desk
-    from engine.link.reports import sprint_report
-    from engine.link.running import as_scripted, prepare, scenario_of
+    from engine.service.local import open_desk
+    from engine.service.reports import sprint_report
+    from engine.service.running import as_scripted, prepare, scenario_of
 
     sprint = prepare(folder, say.today())
     desk = open_desk(folder, os.environ, Path.home())
@@ -86,14 +85,18 @@ def show_demo(folder: Path, options: Options) -> None:
 
 def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str, no_sandbox: bool) -> Leave:
     """Follow the running engine; with none running and work left, start one that outlives this terminal."""
-    from engine.link.tail import TailLink
+    from engine.service.links import attached_link
 
     if desk.engine() is None and _work_left(desk, folder):
-        _trusted(desk, trust)
+        ask_trust(desk, trust)
         _start_engine(desk, folder, trust, no_sandbox)
-    leave = _open(TailLink(desk, folder), options)
+    leave = _open(attached_link(desk, folder), options)
     if leave.action == "detach" and desk.engine() is not None:
-        say.out("the engine goes on; devteam tui shows it again")
+        from engine.core.attendance import words
+
+        policy = desk.project.config().gates
+        say.out(f"the engine goes on; devteam tui shows it again. gates.detached = {policy.detached.value}:")
+        say.out(words(policy.detached))
     elif leave.action == "detach" and _work_left(desk, folder):
         say.out("no engine is running; devteam run takes the sprint up again")
     return leave
@@ -101,7 +104,7 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
 
 def _work_left(desk: Desk, folder: SprintFolder) -> bool:
     """Whether an engine has something to do. A journal that cannot be read is something: it restores it."""
-    from engine.link.errors import as_user_error
+    from engine.link.user_errors import as_user_error
 
     try:
         state = desk.state(folder.id)
@@ -109,42 +112,39 @@ def _work_left(desk: Desk, folder: SprintFolder) -> bool:
         if as_user_error(error) is None:
             raise
         return True
-    return not all(task.ended for task in state.tasks.values()) or not state.outcome
+    planned = state.planning is None or not state.planning.under_way
+    return not planned or not all(task.ended for task in state.tasks.values()) or not state.outcome
 
 
-def _start_engine(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> None:
-    import time
+def start_detached(desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lanes: int, max_iterations: int) -> None:
+    """`devteam run --detach`."""
+    from engine.link.user_errors import UserError
 
-    from engine.link.background import start_engine
-    from engine.link.errors import UserError
-
-    more = [*(["--trust", trust] if trust else []), *(["--no-sandbox"] if no_sandbox else [])]
-    log = start_engine(desk, [sys.executable, "-m", "tui.cli.main", "run", "--sprint", folder.id, "--wait", *more])
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline:
-        if desk.engine() is not None:
-            return
-        time.sleep(0.05)
-    said = log.read_text(encoding="utf-8", errors="replace").strip().splitlines() if log.is_file() else []
-    raise UserError("the engine did not start: " + (said[0] if said else "it said nothing"), f"its words are in {log}")
+    folder = say.sprint(desk, sprint)
+    if (running := desk.engine()) is not None:
+        raise UserError(f"an engine is running here already ({running.words()})", "devteam attach looks on")
+    if say.on_terminal():
+        ask_trust(desk, trust)
+    more = ["--unattended"]
+    more += ["--lanes", str(lanes)] if lanes else []
+    more += ["--max-iterations", str(max_iterations)] if max_iterations else []
+    _start_engine(desk, folder, trust, no_sandbox, more)
+    say.out(f"{folder.id} runs in the background; devteam attach looks on, devteam ps lists all, devteam stop ends it")
 
 
-def _trusted(desk: Desk, given: str) -> None:
-    from engine.link.care import trust_commands, trusted_hash
+def _start_engine(
+    desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool, more: Sequence[str] = ("--wait",)
+) -> None:
+    from engine.service.background import start_engine
+    from tui.cli.safe_path import own_program
 
-    wanted, commands, known = trusted_hash(desk)
-    if known or given == wanted:
-        return
-    say.out("This repository would have these commands run on this machine, in a sandbox:")
-    for where, line in commands:
-        say.out(f"  {where}: {line}")
-    if input("Trust them? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise SystemExit(4)
-    trust_commands(desk, wanted)
+    given = [*(["--trust", trust] if trust else []), *(["--no-sandbox"] if no_sandbox else []), *more]
+    words = ["run", "--background", "--repository", str(desk.root), "--sprint", folder.id, *given]
+    start_engine(desk, own_program("tui.cli.main", *words, start=str(desk.root)))
 
 
 def _open(link: Link, options: TuiOptions) -> Leave:
-    from tui.app import run_tui
+    from tui.app.application import run_tui
 
     return run_tui(link, options)
 
@@ -152,9 +152,9 @@ def _open(link: Link, options: TuiOptions) -> Leave:
 async def _inline(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> tuple[State, Leave]:
     """The engine and the dashboard in one process: leaving the dashboard stops the run, resumably."""
     from engine.core.commands import Stop
-    from engine.link.running import inline
-    from tui.app import DevteamApp
-    from tui.options import Leave
+    from engine.service.running import inline
+    from tui.app.application import DevteamApp
+    from tui.app.options import Leave
 
     async with inline(desk, folder, run) as (session, link):
         engine = asyncio.create_task(session.run())
@@ -167,9 +167,9 @@ async def _inline(desk: Desk, folder: SprintFolder, run: Options, options: TuiOp
 async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> State:
     """As inline, but never waiting for anybody: a gate nobody answers is answered, and an unwatched end closes it."""
     from engine.core.commands import Stop
-    from engine.link.running import demo_attended, inline, scenario_of
-    from tui.app import DevteamApp
-    from tui.options import Leave
+    from engine.service.running import demo_attended, inline, scenario_of
+    from tui.app.application import DevteamApp
+    from tui.app.options import Leave
 
     patience = PATIENCE_SECONDS / run.speed
     async with (
@@ -197,8 +197,8 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
 def _options(
     desk: Desk | None, theme: str, ascii_only: bool, *, replay: bool = False, in_repo: bool = True
 ) -> TuiOptions:
-    from tui.options import TuiOptions
-    from tui.theme import DEFAULT
+    from tui.app.options import TuiOptions
+    from tui.app.theme import DEFAULT
 
     config = desk.project.config() if desk is not None else None
     env = os.environ
@@ -224,7 +224,8 @@ def save_folder(desk: Desk | None) -> Path:
 
 def _leave(leave: Leave) -> None:
     """The dashboard may end by asking for something else: do it."""
-    from tui.cli import start
+    from tui.cli import plan_commands
+    from tui.cli import start_commands as start
 
     match leave.action, leave.argument:
         case "sprint", sprint:
@@ -232,10 +233,10 @@ def _leave(leave: Leave) -> None:
         case "replay", what:
             start.tui(replay=what)
         case "plan", _ if Path("plan.md").is_file():
-            start.plan(from_=Path("plan.md"))
+            plan_commands.plan(from_=Path("plan.md"))
             start.tui()
         case "plan", _:
-            say.out("write plan.md (docs/plans.md shows how), then type: devteam plan --from plan.md")
+            say.out('type: devteam plan "what to do"   (or, with a plan of yours: devteam plan --from plan.md)')
         case "demo", _:
             start.demo()
         case "init", _:

@@ -9,12 +9,12 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from engine.core import events as ev
-from tui.cli import say
-from tui.cli.words import event_line
+from tui.cli import printing as say
+from tui.cli.event_text import event_line
 
 if TYPE_CHECKING:
     from engine.core.state import GateState, State
-    from engine.link.running import Session, Subscription
+    from engine.service.running import Session, Subscription
 
 _STYLE = {
     "run_ended": "bold",
@@ -103,7 +103,8 @@ async def _ask(session: Session, gate: GateState, keyboard: Keyboard, heard: Sub
     from engine.core.commands import Answer
 
     say.out(f"\n{gate.title}\n{gate.body}")
-    sys.stdout.write(f"{gate.id} [{'/'.join(gate.choices)}] ")
+    choices = [*gate.choices, "edit"] if gate.kind == "plan" else list(gate.choices)
+    sys.stdout.write(f"{gate.id} [{'/'.join(choices)}] ")
     say.flush()
     line = asyncio.ensure_future(keyboard.line())
     try:
@@ -119,12 +120,28 @@ async def _ask(session: Session, gate: GateState, keyboard: Keyboard, heard: Sub
             say.out("(answered elsewhere)")
             return
         choice, _, text = (line.result() or "").strip().partition(" ")
-        if choice:
+        if choice in ("e", "edit") and gate.kind == "plan":
+            await _edit(session, keyboard)
+        elif choice:
             ack = await session.send(Answer(gate=gate.id, choice=choice, text=text.strip(), by="you"))
             say.out(ack.detail)
     finally:
         line.cancel()
         await asyncio.gather(line, return_exceptions=True)
+
+
+async def _edit(session: Session, keyboard: Keyboard) -> None:
+    """plan.md in $EDITOR; what is saved is checked, and asked about anew."""
+    import click
+
+    keyboard.__exit__()
+    try:
+        await asyncio.to_thread(click.edit, filename=str(session.sprint.plan_path))
+    except click.ClickException as failed:
+        say.out(f"{failed.format_message()}: edit {session.sprint.plan_path} yourself; it is taken up when you save it")
+    finally:
+        keyboard.__enter__()
+    session.reread()
 
 
 def _is_open(session: Session, name: str) -> bool:

@@ -30,7 +30,7 @@ def main() -> None:
 
 def _status(options: list[str]) -> None:
     """typer brings pydantic to convert the options of the command it runs: more than all the rest of a status."""
-    from tui.cli.standing import show
+    from tui.cli.status import show
 
     show("", "--json" in options)
 
@@ -51,7 +51,7 @@ def _open_missing_streams() -> None:
 
 def _told(error: BaseException) -> int:
     """Say an error in words; the exit code."""
-    from engine.link.errors import as_user_error
+    from engine.link.user_errors import as_user_error
 
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 1
@@ -59,7 +59,7 @@ def _told(error: BaseException) -> int:
         return 130
     if isinstance(error, OSError):
         # stdout may be what failed (full disk, a reader that left): what is buffered must not fail again at exit.
-        from tui.cli.say import hush
+        from tui.cli.printing import hush
 
         hush()
         if isinstance(error, BrokenPipeError):
@@ -91,4 +91,7 @@ def _unexpected(error: BaseException) -> int:
 
 
 if __name__ == "__main__":
+    from tui.cli.safe_path import make_safe
+
+    make_safe(os.curdir)  # before anything else is imported: `python -m` looks into the working folder first
     main()

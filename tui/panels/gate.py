@@ -7,21 +7,20 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.message import Message
 
+from engine.core.gate_choices import meaning
 from engine.core.state import GateState
-from tui.keys import GATE_CHOICES, KeyMap
-from tui.paint import BLANK, Line, Span
-from tui.panels.gate_text import MEANING, gate_body, gate_title
-from tui.view import View
-from tui.widgets.canvas import Canvas
-
-ORDER = ("yes", "retry", "auto", "skip", "stop_here", "ask", "comment")
+from tui.kit.canvas import Canvas
+from tui.kit.keys import GATE_CHOICES, KeyMap
+from tui.kit.paint import BLANK, Line, Span
+from tui.kit.view import View
+from tui.panels.gate_text import gate_body, gate_title
 
 
 def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[tuple[int, int, str]]]:
     """The buttons of a gate, and which cells belong to which; meanings are added where there is room for all."""
-    offered = [name for name in ORDER if GATE_CHOICES[name] in gate.choices]
+    offered = [name for name, choice in GATE_CHOICES.items() if choice in gate.choices]
     long = [_label(gate, name) for name in offered]
-    short = [GATE_CHOICES[name] for name in offered]
+    short = [GATE_CHOICES[name].value for name in offered]
     for labels in (long, short):
         cells = sum(len(keys.shown(name)) + len(label) + 5 for name, label in zip(offered, labels, strict=True))
         if cells <= width or labels is short:
@@ -43,8 +42,8 @@ def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[
 
 def _label(gate: GateState, name: str) -> str:
     choice = GATE_CHOICES[name]
-    meaning = MEANING.get((gate.kind, choice))
-    return f"{choice}: {meaning[0]}" if meaning else choice
+    meant = meaning(gate.kind, choice)
+    return f"{choice}: {meant.short}" if meant and meant.short != choice else choice.value
 
 
 class GateButtons(Canvas):

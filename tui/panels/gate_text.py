@@ -2,48 +2,53 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from engine.core.model import Issue, Review, Verdict
 from engine.core.state import GateState, TaskState
+from engine.core.vocabulary import Claim, GateKind
 from engine.core.wording import plural
-from tui.glyphs import of_verdict
-from tui.paint import BLANK, Line, Span, fitting, outside, spread, wrap
-from tui.view import View
-from tui.wording import duration, short_hash
-
-KINDS = {"fix": "FIX GATE", "task": "TASK GATE", "blocked": "BLOCKED"}
-
-MEANING: dict[tuple[str, str], tuple[str, str]] = {
-    ("fix", "yes"): ("fix it", "the review goes to the next attempt"),
-    ("fix", "auto"): ("fix, and all later ones", "later reviews are passed on without asking"),
-    ("fix", "skip"): ("override", "the reviewer is overruled for this tree"),
-    ("fix", "comment"): ("fix my way", "your words go with the review"),
-    ("task", "yes"): ("commit", "approve, commit, next task"),
-    ("task", "auto"): ("commit, and all later ones", "later tasks are approved without asking"),
-    ("task", "comment"): ("change it", "your words start a fix round"),
-    ("blocked", "retry"): ("try again", "with your words, if you give any"),
-    ("blocked", "skip"): ("next task", "this one stays undone"),
-    ("blocked", "stop"): ("end the run", "it can be taken up again"),
-}
-"""What a choice does: short for the button, long for the help below it."""
+from tui.kit.glyphs import of_verdict
+from tui.kit.paint import BLANK, Line, Span, fitting, outside, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import duration, short_hash
 
 
 def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Line:
     """FIX GATE  T1.2 Hash passwords — needs changes (attempt 2)            1 of 3 · waiting 0:21"""
     glyphs = view.glyphs
-    kind = KINDS.get(gate.kind, f"{outside(gate.kind).upper()} GATE")
     task = view.state.tasks.get(gate.task)
     name = gate_name(view, gate)
-    said = {"fix": f"needs changes (attempt {gate.attempt})", "task": "approved", "blocked": "blocked"}.get(
-        gate.kind, ""
-    )
-    if gate.kind == "blocked" and task is not None and task.claim == "failed":
-        said = "failed"
+    kind, said = _heading(gate, task)
     left: list[Span] = [(f"{glyphs.gate} {kind}  ", "gate bold"), (name, "fg bold"), (f" {glyphs.dash} {said}", "fg")]
     right: list[Span] = []
     if of > 1:
         right.append((f"{at} of {of}  [ ]  ", "gate"))
     right.append((f"{outside(gate.id)}  waits {duration(view.now - gate.opened_at)}", "muted"))
     return spread(left, right, width)
+
+
+def _heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
+    """What the bar calls the gate, and what is the matter."""
+    match gate.kind:
+        case GateKind.FIX:
+            return "FIX GATE", f"needs changes (attempt {gate.attempt})"
+        case GateKind.TASK:
+            return "TASK GATE", "approved"
+        case GateKind.BLOCKED:
+            return "BLOCKED", "failed" if task is not None and task.claim is Claim.FAILED else "blocked"
+        case GateKind.PERMISSION:
+            return "QUESTION", "needs a permission"
+        case GateKind.QUESTION:
+            return "QUESTION", "the planner asks"
+        case GateKind.PLAN:
+            return "PLAN", "to be approved"
+        case GateKind.PRD:
+            return "PRD", "to be approved"
+        case GateKind.SPRINT:
+            return "FINAL REVIEW", "changes wanted"
+        case _:
+            assert_never(gate.kind)
 
 
 def gate_name(view: View, gate: GateState) -> str:
@@ -85,7 +90,7 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
     task = view.state.tasks.get(gate.task)
     lines: list[Line] = []
     facts = gate_facts(view, gate, task, width)
-    if facts and gate.kind != "blocked":
+    if facts and gate.kind is not GateKind.BLOCKED:
         lines.append(facts)
     if void(gate, task):
         lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
@@ -95,7 +100,7 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
         )
         lines += wrap(words, width, "warn")
     review = task.review if task is not None else None
-    if gate.kind == "fix" and review is not None:
+    if gate.kind is GateKind.FIX and review is not None:
         for number, issue in enumerate(review.issues, 1):
             lines += issue_lines(issue, number, width)
         lines += review_tail(view, review, width)
@@ -104,7 +109,7 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
         if review is not None:
             lines += criteria_lines(view, review, width)
             lines += review_tail(view, review, width, told=gate.body)
-    if facts and gate.kind == "blocked":
+    if facts and gate.kind is GateKind.BLOCKED:
         lines.append(facts)
     lines += _talk(gate, width)
     return lines
@@ -155,9 +160,9 @@ def _said(view: View, gate: GateState, task: TaskState | None, width: int) -> li
     for at, paragraph in enumerate(paragraphs):
         if paragraph and not any(paragraph in other for other in paragraphs[:at]):  # a reason quotes what follows it
             lines += wrap(outside(paragraph), width, "fg")
-    if task is not None and gate.kind == "blocked" and task.action and task.action not in text:
+    if task is not None and gate.kind is GateKind.BLOCKED and task.action and task.action not in text:
         lines += wrap(outside(task.action), width, "accent", first="do  ")
-    if task is not None and gate.kind == "task" and task.summary and task.summary not in text:
+    if task is not None and gate.kind is GateKind.TASK and task.summary and task.summary not in text:
         lines += wrap(outside(task.summary), width, "muted", first="the agent says  ")
     return lines
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from engine.core.model import Health
-from tui.glyphs import of_health
-from tui.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
-from tui.view import View
-from tui.widgets.canvas import Canvas
-from tui.widgets.meter import meter
-from tui.wording import duration, money, share
+from typing import assert_never
 
-OUTCOMES = {
-    "done": ("ok", "DONE", "good"),
-    "failed": ("bad", "FAILED", "bad"),
-    "limit": ("stop", "LIMIT", "warn"),
-    "blocked": ("stop", "BLOCKED", "bad"),
-    "stopped": ("stop", "STOPPED", "muted"),
-    "interrupted": ("stop", "INTERRUPTED", "warn"),
-    "error": ("bad", "ERROR", "bad"),
-}
+from engine.core.gates import MAY_BE_AUTO
+from engine.core.model import Health
+from tui.kit.canvas import Canvas
+from tui.kit.glyphs import of_health, of_outcome
+from tui.kit.meter import meter
+from tui.kit.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
+from tui.kit.view import View
+from tui.kit.wording import duration, money, share
+from tui.panels.planning import planning_title
 
 
 def header_lines(view: View, width: int) -> list[Line]:
@@ -28,7 +22,7 @@ def header_lines(view: View, width: int) -> list[Line]:
     name: list[Span] = [("devteam", "accent bold")]
     if state.sprint:
         name.append((f"  {outside(state.sprint)}", "fg bold"))
-    title = outside(state.plan.title) if state.plan else "no sprint yet"
+    title = outside(state.plan.title) if state.plan else planning_title(view)
     health = health_spans(view)
     wide = joined([name, [(title, "muted")]], "  ")
     room = max(inner - width_of(wide) - 3, inner // 2)
@@ -65,9 +59,9 @@ def health_spans(view: View) -> list[Span]:
     if state.plan is None:
         return []
     if not state.running and state.outcome:
-        sign, word, style = OUTCOMES.get(state.outcome, ("stop", state.outcome.upper(), "muted"))
+        sign, word, style = of_outcome(state.outcome, glyphs)
         return [
-            (f"{getattr(glyphs, sign)} ", style),
+            (f"{sign} ", style),
             (word, f"{style} bold"),
             (f"  {outside(state.outcome_reason)}", "muted"),
         ]
@@ -104,7 +98,7 @@ def _modes(view: View) -> list[list[Span]]:
     link = link_spans(view)
     if state.plan is None:
         return [link] if view.link.status in ("lost", "connecting") else []
-    auto = [kind for kind in ("fix", "task") if state.auto_mode(kind)]
+    auto = [kind for kind in MAY_BE_AUTO if state.auto_mode(kind)]
     parts: list[list[Span]] = [link]
     if auto:
         parts.append([(f"auto: {', '.join(auto)}", "warn bold")])
@@ -130,8 +124,10 @@ def link_spans(view: View) -> list[Span]:
             return [(f"{glyphs.half} ", "warn"), ("read-only", "warn")]
         case "lost":
             return [(f"{glyphs.bad} ", "bad"), ("engine lost", "bad bold")]
-        case _:
+        case "ended":
             return [(f"{glyphs.stop} ", "muted"), ("engine ended", "muted")]
+        case _:
+            assert_never(view.link.status)
 
 
 def notice_line(view: View, width: int) -> Line:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from engine.core.model import Health
 from engine.core.state import Record, TaskState
 from engine.core.wording import plural
-from tui.glyphs import of_health
-from tui.paint import BLANK, Line, Span, crop, outside, pad, wrap
+from tui.kit.glyphs import of_health
+from tui.kit.meter import spark
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, wrap
+from tui.kit.view import View
 from tui.panels.panel import Panel
-from tui.view import View
-from tui.widgets.meter import spark
 
 LABEL = 10
 HOUR = 3600.0
@@ -121,7 +121,7 @@ def _progress(view: View, last: Record, width: int) -> list[Line]:
     if last.coverage is not None:
         tests.append((f"  {last.coverage * (100 if last.coverage <= 1 else 1):.0f}% covered", "muted"))
     lines.append(_row("new tests", tests, width))
-    build = plural(last.build_errors, "error") if last.build_errors else "no errors"
+    build = plural(last.build_errors, "error") if last.build_errors else "no errors" if last.built else "not built"
     if last.build_warnings:
         build += f", {plural(last.build_warnings, 'warning')}"
     lines.append(_row("build", [(build, "bad" if last.build_errors else "fg")], width))

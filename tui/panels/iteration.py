@@ -7,11 +7,11 @@ from engine.core.effects import CallAgent, CheckScope, PrepareWorkspace, RunChec
 from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
 from engine.core.wording import plural
-from tui.glyphs import of_decision, of_verdict
-from tui.paint import BLANK, Line, Span, crop, fit, joined, outside, pad, spread, wrap
+from tui.kit.glyphs import of_decision, of_verdict
+from tui.kit.paint import BLANK, Line, Span, crop, fit, joined, outside, pad, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import duration
 from tui.panels.panel import Panel, shorter, title_room
-from tui.view import View
-from tui.wording import duration
 
 LABEL = 10
 CHECKS = ("tests", "types", "lint", "security", "build")
@@ -120,7 +120,7 @@ def _check(view: View, name: str, result: CheckResult | None, live: CheckProgres
         if live is None or not running:
             return label, (glyphs.wait, "muted"), [("waits" if running else "", "muted")], ""
         if live.state == "done":
-            sign, word, style = of_verdict(live.verdict, glyphs)
+            sign, word, style = of_verdict(Verdict(live.verdict) if live.verdict in set(Verdict) else None, glyphs)
             return label, (sign, style), [(word, "fg" if style == "good" else style)], ""
         detail = outside(live.detail) if any(letter.isalnum() for letter in live.detail) else ""
         return label, (glyphs.run, "accent"), [(f"running  {detail}".rstrip(), "accent")], ""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from engine.core.state import Usage
 from engine.core.wording import plural
-from tui.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
+from tui.kit.meter import bar
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import count, money
 from tui.panels.panel import Panel
-from tui.view import View
-from tui.widgets.meter import bar
-from tui.wording import count, money
 
 
 def ladder_lines(view: View, width: int, height: int) -> list[Line]:

@@ -11,12 +11,12 @@ from textual.widgets import Input
 
 from engine.core.effects import CallAgent
 from engine.core.wording import plural
-from tui.paint import outside
-from tui.rows import Rows
-from tui.stream import Stream
-from tui.view import View, running_tasks
-from tui.widgets.canvas import harmless
-from tui.widgets.line_view import LineView
+from tui.kit.canvas import harmless
+from tui.kit.line_view import LineView
+from tui.kit.paint import outside
+from tui.kit.rows import Rows
+from tui.kit.stream import Stream
+from tui.kit.view import View, running_tasks
 
 
 def speaking(view: View, task: str) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.cells import cell_len
 from textual.content import Content
 
-from tui.paint import Line
-from tui.view import View
-from tui.widgets.canvas import Canvas, harmless
+from tui.kit.canvas import Canvas, harmless
+from tui.kit.paint import Line
+from tui.kit.view import View
 
 
 class Panel(Canvas, can_focus=True):

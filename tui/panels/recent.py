@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.core import events as ev
-from tui.paint import Line, crop, outside, pad
+from tui.kit.paint import Line, crop, outside, pad
+from tui.kit.view import View
+from tui.kit.wording import clock_time, money
 from tui.panels.panel import Panel
-from tui.view import View
-from tui.wording import clock_time, money
 
 
 def event_words(event: ev.Fact) -> tuple[str, str]:

@@ -7,11 +7,12 @@ from textual.binding import Binding
 from textual.message import Message
 
 from engine.core.state import Status, TaskState
-from tui.glyphs import of_status
-from tui.paint import BLANK, Line, Span, fit, outside, pad, spread
+from tui.kit.glyphs import of_status
+from tui.kit.paint import BLANK, Line, Span, outside, pad, spread
+from tui.kit.view import View
+from tui.kit.wording import duration
 from tui.panels.panel import Panel
-from tui.view import View
-from tui.wording import duration
+from tui.panels.planning import planning_rows
 
 
 def task_rows(view: View, width: int) -> list[tuple[str, Line]]:
@@ -93,13 +94,15 @@ class TasksPanel(Panel):
 
     def title(self, view: View) -> tuple[str, str]:
         follow = "following" if view.following else "f follows"
+        if view.state.plan is None and view.state.planning is not None:
+            return "PLANNING", ""
         return "TASKS", follow if view.state.tasks else ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         rows = task_rows(view, width)
         self._ids = [task for task, _ in rows]
         if not rows:
-            return [((fit("no plan yet", width), "muted"),)]
+            return planning_rows(view, width)
         return [line for _, line in rows]
 
     def show(self, view: View) -> None:

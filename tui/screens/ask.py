@@ -13,13 +13,13 @@ from textual.widgets import Input
 
 from engine.core.effects import CallAgent
 from engine.core.state import GateState
-from tui.paint import BLANK, Line, outside, wrap
+from tui.kit.canvas import Canvas, harmless
+from tui.kit.paint import BLANK, Line, outside, wrap
+from tui.kit.view import View
 from tui.panels.gate_text import gate_name
-from tui.view import View
-from tui.widgets.canvas import Canvas, harmless
 
 if TYPE_CHECKING:
-    from tui.app import DevteamApp
+    from tui.app.application import DevteamApp
 
 
 def talk_lines(gate: GateState, streamed: list[str], width: int) -> list[Line]:
@@ -79,7 +79,7 @@ class AskScreen(ModalScreen[None]):
         lines = talk_lines(gate, self._streamed(view), width)
         if not gate.open:
             by = f" by {outside(gate.by)}" if gate.by else ""
-            lines += [BLANK, *wrap(f"This gate was answered meanwhile: {outside(gate.choice)}{by}.", width, "warn")]
+            lines += [BLANK, *wrap(f"This gate was answered meanwhile: {gate.choice}{by}.", width, "warn")]
         if talk.set_lines(lines):
             talk.scroll_end(animate=False)
 

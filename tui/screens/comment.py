@@ -11,11 +11,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import TextArea
 
-from tui.paint import Line, wrap
-from tui.widgets.canvas import Canvas, harmless
+from tui.kit.canvas import Canvas, harmless
+from tui.kit.paint import Line, wrap
 
 if TYPE_CHECKING:
-    from tui.app import DevteamApp
+    from tui.app.application import DevteamApp
 
 
 class CommentScreen(ModalScreen[str | None]):

@@ -11,12 +11,12 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 
 from engine.core.model import Struct
-from tui.gate_queue import GUARD
-from tui.paint import BLANK, Line, Span, wrap
-from tui.widgets.canvas import Canvas
+from tui.app.gate_queue import GUARD
+from tui.kit.canvas import Canvas
+from tui.kit.paint import BLANK, Line, Span, wrap
 
 if TYPE_CHECKING:
-    from tui.app import DevteamApp
+    from tui.app.application import DevteamApp
 
 
 class Choice(Struct, frozen=True, kw_only=True):

@@ -6,12 +6,12 @@ from collections.abc import Iterable
 
 from engine.core.events import AgentFinished, Envelope, decode_envelope
 from engine.core.state import Usage
-from engine.link.contract import GetEvents
-from tui.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, width_of
+from engine.link.protocol import GetEvents
+from tui.kit.meter import bar, columns, meter
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, width_of
+from tui.kit.view import View
+from tui.kit.wording import count, day_of, duration, money, share
 from tui.screens.list_page import SheetPage
-from tui.view import View
-from tui.widgets.meter import bar, columns, meter
-from tui.wording import count, day_of, duration, money, share
 
 DAY = 86400.0
 

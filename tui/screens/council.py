@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from engine.core.council import SEATS
 from engine.core.state import TaskState
-from tui.paint import BLANK, Line, outside, wrap
+from tui.kit.paint import BLANK, Line, outside, wrap
+from tui.kit.view import View
+from tui.kit.wording import seat_name
 from tui.screens.list_page import SheetPage
-from tui.view import View
-from tui.wording import seat_name
 
 
 def council_lines(view: View, task: TaskState, width: int) -> list[Line]:

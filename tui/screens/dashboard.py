@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partialmethod
 from typing import ClassVar
 
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui.paint import Line, Span
-from tui.panels.health import HealthPanel
-from tui.panels.iteration import IterationPanel
-from tui.panels.ladder import LadderPanel
+from tui.kit.canvas import Canvas
+from tui.kit.line_view import LineView
+from tui.kit.paint import Line, Span
+from tui.kit.panes import FOCUSED, PANES, PaneGroup, PaneName, members, tabs
+from tui.kit.view import View, running_tasks
 from tui.panels.output import OutputPanel
 from tui.panels.panel import Panel
 from tui.panels.recent import RecentPanel
+from tui.panels.registry import make
 from tui.panels.tasks import TasksPanel
 from tui.screens.page import Page
-from tui.view import View, running_tasks
-from tui.widgets.canvas import Canvas
-from tui.widgets.line_view import LineView
 
-PANES = ("tasks", "iteration", "output", "ladder", "health")
-GROUP_OF = {"tasks": "tasks", "iteration": "work", "output": "work", "ladder": "side", "health": "side"}
-TABS = (("1", "tasks", "tasks"), ("2 3", "iteration, output", "work"), ("4 5", "ladder, health", "side"))
+NAMES = tuple(pane.name for pane in FOCUSED)
+GROUP_OF = {pane.name: pane.group for pane in PANES}
 
 
 class Dashboard(Page):
@@ -34,26 +33,22 @@ class Dashboard(Page):
 
     def __init__(self) -> None:
         super().__init__()
-        self.group = "work"
-        self.zoomed = ""
+        self.group = PaneGroup.WORK
+        self.zoomed: PaneName | None = None
 
     def body(self) -> Iterable[Widget]:
         yield Canvas(id="tabs")
         with Horizontal(id="body"):
-            yield TasksPanel()
-            with Vertical(id="work"):
-                yield IterationPanel()
-                with Horizontal(id="outputs"):
-                    yield OutputPanel(0)
-                    yield OutputPanel(1)
-            with Vertical(id="side"):
-                yield LadderPanel()
-                yield HealthPanel()
-                yield RecentPanel()
+            for group in PaneGroup:
+                panels = [make(pane.name) for pane in members(group)]
+                if group is PaneGroup.TASKS:
+                    yield from panels
+                else:
+                    yield Vertical(*panels, id=group)
 
     def mounted(self) -> None:
         super().mounted()
-        self._show_group("work")
+        self._show_group(PaneGroup.WORK)
 
     def update_view(self, view: View) -> None:
         beside = len([task for task in running_tasks(view.state) if task.id != view.selected]) > 0
@@ -70,47 +65,32 @@ class Dashboard(Page):
 
     # ── panes ──
 
-    def _pane(self, name: str) -> Widget:
-        if name == "output":
+    def _pane(self, name: PaneName) -> Widget:
+        if name is PaneName.OUTPUT:
             return self.query_one("#output-0", OutputPanel).lines
         return self.query_one(f"#{name}", Panel)
 
-    def _show_group(self, group: str) -> None:
+    def _show_group(self, group: PaneGroup) -> None:
         """On a narrow screen one group of panes is seen at a time."""
         self.group = group
-        for name in ("tasks", "work", "side"):
-            self.set_class(name == group, f"-group-{name}")
+        for name in PaneGroup:
+            self.set_class(name is group, f"-group-{name}")
 
-    def focus_pane(self, name: str) -> None:
+    def focus_pane(self, name: PaneName) -> None:
         if self.zoomed:
             self._zoom(name)
         self._show_group(GROUP_OF[name])
         self._pane(name).focus()
         self.dev.redraw()
 
-    def focused_pane(self) -> str:
-        """The pane with the focus, or an empty name."""
+    def focused_pane(self) -> PaneName | None:
+        """The pane with the focus."""
         node = self.focused
-        for name in PANES:
+        for name in NAMES:
             pane = self._pane(name)
-            if node is pane or (name == "output" and isinstance(node, LineView)):
+            if node is pane or (name is PaneName.OUTPUT and isinstance(node, LineView)):
                 return name
-        return ""
-
-    def do_pane_tasks(self) -> None:
-        self.focus_pane("tasks")
-
-    def do_pane_iteration(self) -> None:
-        self.focus_pane("iteration")
-
-    def do_pane_output(self) -> None:
-        self.focus_pane("output")
-
-    def do_pane_ladder(self) -> None:
-        self.focus_pane("ladder")
-
-    def do_pane_health(self) -> None:
-        self.focus_pane("health")
+        return None
 
     def do_next_pane(self) -> None:
         self._step_pane(1)
@@ -119,18 +99,19 @@ class Dashboard(Page):
         self._step_pane(-1)
 
     def _step_pane(self, step: int) -> None:
-        at = PANES.index(self.focused_pane()) if self.focused_pane() else -1 if step > 0 else 0
-        self.focus_pane(PANES[(at + step) % len(PANES)])
+        here = self.focused_pane()
+        at = NAMES.index(here) if here is not None else -1 if step > 0 else 0
+        self.focus_pane(NAMES[(at + step) % len(NAMES)])
 
     def do_zoom(self) -> None:
         """The focused pane takes the body; header, gates and footer stay."""
-        self._zoom("" if self.zoomed else self.focused_pane() or "output")
+        self._zoom(None if self.zoomed else self.focused_pane() or PaneName.OUTPUT)
 
-    def _zoom(self, name: str) -> None:
+    def _zoom(self, name: PaneName | None) -> None:
         self.zoomed = name
-        for pane in PANES:
-            self.set_class(pane == name, f"-zoom-{pane}")
-        if name:
+        for pane in NAMES:
+            self.set_class(pane is name, f"-zoom-{pane}")
+        if name is not None:
             self._show_group(GROUP_OF[name])
         self.call_after_refresh(self.dev.redraw)
 
@@ -149,7 +130,7 @@ class Dashboard(Page):
             panel.lines.set_following(True)
 
     def do_search(self) -> None:
-        self._show_group("work")
+        self._show_group(PaneGroup.WORK)
         self.output().open_search()
 
     def do_match_next(self) -> None:
@@ -168,7 +149,7 @@ class Dashboard(Page):
         if output.has_class("-searching"):
             output.close_search()
         elif self.zoomed:
-            self._zoom("")
+            self._zoom(None)
         else:
             super().do_back()
 
@@ -190,9 +171,13 @@ class Dashboard(Page):
             panel.announce(self.dev.view)
 
 
-def tab_line(group: str) -> Line:
+for _pane in FOCUSED:
+    setattr(Dashboard, f"do_pane_{_pane.name}", partialmethod(Dashboard.focus_pane, _pane.name))
+
+
+def tab_line(group: PaneGroup) -> Line:
     spans: list[Span] = [(" ", "")]
-    for keys, words, name in TABS:
+    for keys, words, name in tabs():
         here = name == group
         spans += [
             (f" {keys} ", "accent bold" if here else "muted"),

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from engine.link.contract import GetDiff
-from tui.diffing import DiffRow, FileDiff, coloured, pairs, parse
-from tui.paint import BLANK, Line, Span, crop, end_of_path, outside, spread, width_of
+from engine.link.protocol import GetDiff
+from tui.kit.diffing import DiffRow, FileDiff, coloured, pairs, parse
+from tui.kit.paint import BLANK, Line, Span, crop, end_of_path, outside, spread, width_of
+from tui.kit.view import View
 from tui.screens.list_page import ListPage
-from tui.view import View
 
 SIDE_BY_SIDE = 110
 """Cells from which two columns are drawn."""
@@ -84,7 +84,9 @@ class Diff(ListPage):
 
     def update_view(self, view: View) -> None:
         task = view.task
-        if task is not None and (task.id, task.tree) != self._key:
+        if task is None:
+            self.loaded = True  # there is nothing to ask for
+        elif (task.id, task.tree) != self._key:
             self._key = (task.id, task.tree)
             self.run_worker(self._load(task.id), group="diff", exclusive=True, exit_on_error=False)
         super().update_view(view)

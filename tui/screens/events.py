@@ -10,13 +10,13 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.core.events import Envelope, decode_envelope, encode, type_of
-from engine.link.contract import GetEvents
-from tui.paint import Line, outside, wrap
+from engine.link.protocol import GetEvents
+from tui.kit.paint import Line, outside, wrap
+from tui.kit.row_list import RowList
+from tui.kit.sheet import Sheet
+from tui.kit.view import View
 from tui.panels.recent import event_line, event_words
 from tui.screens.list_page import ListPage
-from tui.view import View
-from tui.widgets.row_list import RowList
-from tui.widgets.sheet import Sheet
 
 SHOWN = 5000
 

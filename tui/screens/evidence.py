@@ -2,55 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import msgspec
-
-from engine.core.model import CheckResult, Finding
-from engine.link.contract import GetEvidence
-from tui.glyphs import of_verdict
-from tui.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
+from engine.core.evidence import EvidenceRecord
+from engine.core.model import CheckResult
+from engine.link.protocol import GetEvidence
+from tui.kit.glyphs import of_verdict
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import short_hash
 from tui.screens.list_page import ListPage
-from tui.view import View
-from tui.wording import short_hash
 
 LABEL = 13
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
-    artefacts: dict[str, str] = {}
-
-
-class Part(msgspec.Struct, frozen=True, kw_only=True):
-    """One check's own record: the files it left, by hash."""
-
-    result: CheckResult
-    measurement: Measured = Measured()
-
-
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of an evidence record that is shown."""
-
-    results: tuple[CheckResult, ...] = ()
-    findings: tuple[Finding, ...] = ()
-    tree: str = ""
-    hash: str = ""
-    iteration: int = 0
-    accepted: bool | None = None
-    error: str = ""
-    """Why the record cannot be believed: it was changed or is gone."""
-    checks: tuple[Part, ...] = ()
-
-
-def judged(record: dict[str, Any]) -> Judged | None:
-    """Read a record; one of another shape is passed over rather than half-shown."""
-    try:
-        return msgspec.convert(record, Judged)
-    except msgspec.ValidationError:
-        return None
-
-
-def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> list[Line]:
+def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: int) -> list[Line]:
     glyphs = view.glyphs
     sign, word, style = of_verdict(result.verdict, glyphs)
     lines: list[Line] = [((f"{sign} ", style), (f"{outside(result.name)}: {word}", f"{style} bold"))]
@@ -89,9 +53,9 @@ def check_lines(view: View, result: CheckResult, record: Judged, width: int) -> 
     return lines
 
 
-def _artefacts(result: CheckResult, record: Judged, width: int) -> list[Line]:
+def _artefacts(result: CheckResult, record: EvidenceRecord, width: int) -> list[Line]:
     """Files the check left in the evidence store, named by what they hold."""
-    found = next((part.measurement.artefacts for part in record.checks if part.result.name == result.name), {})
+    found = next((check.artefacts for check in record.checks if check.name == result.name), {})
     if not found:
         return []
     lines: list[Line] = [BLANK, (("artefacts", "muted bold"),)]
@@ -131,14 +95,16 @@ class Evidence(ListPage):
     def __init__(self) -> None:
         super().__init__()
         self._of_task = ""
-        self._records: list[Judged] = []
+        self._records: list[EvidenceRecord] = []
         self._error = ""
-        self._entries: list[tuple[Judged, CheckResult] | None] = []
+        self._entries: list[tuple[EvidenceRecord, CheckResult] | None] = []
         self.loaded = False
 
     def update_view(self, view: View) -> None:
         task = view.task
-        if task is not None and (task.id, task.evidence) != self._key():
+        if task is None:
+            self.loaded = True  # there is nothing to ask for
+        elif (task.id, task.evidence) != self._key():
             self._of_task, self._evidence = task.id, task.evidence
             self.run_worker(self._load(task.id), group="evidence", exclusive=True, exit_on_error=False)
         super().update_view(view)
@@ -149,7 +115,7 @@ class Evidence(ListPage):
     async def _load(self, task: str) -> None:
         answer = await self.ask(GetEvidence(task=task))
         self._error = answer.error
-        self._records = [record for record in map(judged, answer.evidence) if record is not None]
+        self._records = list(answer.evidence)
         self.loaded = True
         self.dev.redraw()
 
@@ -157,7 +123,16 @@ class Evidence(ListPage):
         task = view.task
         records = self._records
         if not records and task is not None and task.checks:
-            records = [Judged(results=task.checks, findings=task.findings, tree=task.tree, iteration=task.iteration)]
+            records = [
+                EvidenceRecord(
+                    task=task.id,
+                    iteration=task.iteration,
+                    hash=task.evidence,
+                    tree=task.tree,
+                    results=task.checks,
+                    findings=task.findings,
+                )
+            ]
         rows: list[Line] = []
         self._entries = []
         for record in records:

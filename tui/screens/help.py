@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tui.keys import ACTIONS, GROUPS, KeyMap, key_words
-from tui.paint import BLANK, Line, pad, side_by_side, wrap
+from tui.kit.keys import ACTIONS, GROUPS, KeyMap, key_words
+from tui.kit.paint import BLANK, Line, pad, side_by_side, wrap
+from tui.kit.view import View
 from tui.screens.list_page import SheetPage
-from tui.view import View
 
 FIXED: tuple[tuple[str, str], ...] = (
     ("up down", "move in a list or in the tasks; j and k too"),

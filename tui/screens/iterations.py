@@ -5,12 +5,12 @@ from __future__ import annotations
 from engine.core.model import Verdict
 from engine.core.state import Record, TaskState
 from engine.core.wording import plural
-from engine.link.contract import GetReport
-from tui.glyphs import of_decision, of_verdict
-from tui.paint import Line, crop, outside, spread, width_of
+from engine.link.protocol import GetReport
+from tui.kit.glyphs import of_decision, of_verdict
+from tui.kit.paint import Line, crop, outside, spread, width_of
+from tui.kit.view import View
+from tui.kit.wording import clock_time
 from tui.screens.list_page import ListPage
-from tui.view import View
-from tui.wording import clock_time
 
 RULE = "═" * 63
 

@@ -9,12 +9,12 @@ from textual._path import CSSPathType
 from textual.containers import Horizontal
 from textual.widget import Widget
 
-from engine.link.contract import Answered, AnyQuery
-from tui.paint import Line
+from engine.link.protocol import Answered, AnyQuery
+from tui.kit.paint import Line
+from tui.kit.row_list import RowList
+from tui.kit.sheet import Sheet
+from tui.kit.view import View
 from tui.screens.page import Page
-from tui.view import View
-from tui.widgets.row_list import RowList
-from tui.widgets.sheet import Sheet
 
 
 class SheetPage(Page):

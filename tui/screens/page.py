@@ -10,15 +10,15 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from engine.core.wording import plural
-from tui.paint import Line
+from tui.kit.canvas import Canvas
+from tui.kit.key_footer import KeyFooter
+from tui.kit.paint import Line
+from tui.kit.view import View, running_tasks
 from tui.panels.gate import GateBar, GateButtons
 from tui.panels.header import HeaderBar
-from tui.view import View, running_tasks
-from tui.widgets.canvas import Canvas
-from tui.widgets.key_footer import KeyFooter
 
 if TYPE_CHECKING:
-    from tui.app import DevteamApp
+    from tui.app.application import DevteamApp
 
 
 class Page(Screen[None]):

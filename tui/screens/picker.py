@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.link.contract import GetSprints, SprintLine
-from tui.paint import BLANK, Line, Span, outside, pad, spread, wrap
+from engine.link.protocol import GetSprints, SprintLine
+from tui.kit.meter import meter
+from tui.kit.paint import BLANK, Line, Span, outside, pad, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import money
 from tui.screens.list_page import ListPage
-from tui.view import View
-from tui.widgets.meter import meter
-from tui.wording import money
 
 
 class Picker(ListPage):
@@ -64,14 +64,14 @@ class Picker(ListPage):
     def picked(self, index: int) -> None:
         sprint = self.chosen()
         if sprint is not None:
-            from tui import actions
+            from tui.app import actions
 
             actions.open_sprint(self.dev, sprint.id)
 
     def do_replay(self) -> None:
         sprint = self.chosen()
         if sprint is not None:
-            from tui import actions
+            from tui.app import actions
 
             actions.replay_sprint(self.dev, sprint.id)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from engine.core.model import Criterion
 from engine.core.state import TaskState
-from tui.glyphs import of_status
-from tui.paint import BLANK, Line, Span, crop, outside, spread, wrap
+from tui.kit.glyphs import of_status
+from tui.kit.paint import BLANK, Line, Span, crop, outside, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import short_hash
 from tui.screens.list_page import SheetPage
-from tui.view import View
-from tui.wording import short_hash
 
 
 def plan_lines(view: View, width: int) -> list[Line]:

@@ -10,12 +10,12 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widget import Widget
 
-from tui.glyphs import Glyphs
-from tui.paint import Line, Span, width_of
+from tui.kit.canvas import Canvas
+from tui.kit.glyphs import Glyphs
+from tui.kit.paint import Line, Span, width_of
+from tui.kit.view import View
+from tui.kit.wording import duration, share
 from tui.screens.dashboard import Dashboard
-from tui.view import View
-from tui.widgets.canvas import Canvas
-from tui.wording import duration, share
 
 SPEEDS = (1.0, 4.0, 16.0, 64.0)
 

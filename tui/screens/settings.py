@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from tui.paint import BLANK, Line, Span, outside, pad, spread
+from engine.core.gates import MAY_BE_AUTO
+from engine.core.vocabulary import GateKind
+from tui.kit.paint import BLANK, Line, Span, outside, pad, spread
+from tui.kit.view import View
+from tui.kit.wording import duration, money
 from tui.screens.list_page import ListPage
-from tui.view import View
-from tui.wording import duration, money
 
 
 def policy_lines(view: View, width: int) -> list[Line]:
@@ -50,7 +52,7 @@ class Settings(ListPage):
             self._entries.append(("theme", name))
         rows += [BLANK, (("GATES", "muted bold"),)]
         self._entries += [None, None]
-        for kind in ("fix", "task"):
+        for kind in MAY_BE_AUTO:
             on = view.state.auto_mode(kind)
             left = [(f" {view.glyphs.dot if on else ' '} ", "warn"), (f"{kind} gates", "fg")]
             rows.append(spread(left, [("auto" if on else "asked", "warn" if on else "muted")], width, gap=1))
@@ -97,7 +99,7 @@ class Settings(ListPage):
             case ("theme", name):
                 self.dev.set_theme(name)
             case ("auto", kind):
-                self.dev.steering.set_auto(kind)
+                self.dev.steering.set_auto(GateKind(kind))
             case ("attended", _):
                 self.dev.steering.attended()
             case _:

@@ -9,12 +9,12 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from engine.core.model import Struct
-from tui.options import Leave
-from tui.paint import BLANK, Line, Span, pad, wrap
+from tui.app.options import Leave
+from tui.kit.paint import BLANK, Line, Span, pad, wrap
+from tui.kit.row_list import RowList
+from tui.kit.sheet import Sheet
+from tui.kit.view import View
 from tui.screens.page import Page
-from tui.view import View
-from tui.widgets.row_list import RowList
-from tui.widgets.sheet import Sheet
 
 
 class Way(Struct, frozen=True, kw_only=True):

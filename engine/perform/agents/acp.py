@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
+from engine.agent_records import AcpFacts, record
 from engine.core.model import AgentResult, ResultKind
 from engine.perform.agents import headless, launch
 from engine.perform.agents.acp_offers import model_option, models_of, modes_of
@@ -21,30 +22,19 @@ from engine.perform.agents.acp_wire import Wire
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock
 from engine.perform.agents.wire import Object, at, mapping, text
-from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Ending, Finished, Output, ProcessSpec, Spawner
 
 if TYPE_CHECKING:
     from acp.connection import Connection
 
-COMMANDS = {
-    "opencode": ("opencode", "acp", "--print-logs", "--log-level", "ERROR"),
-    "qwen": ("qwen", "--acp"),
-    "copilot": ("copilot", "--acp"),
-    "gemini": ("gemini", "--acp"),
-    "claude-agent-acp": ("claude-agent-acp",),
-    "codex-acp": ("codex-acp",),
-}
 _FULL = ("bypassPermissions", "agent-full-access", "full-access", "yolo", "build")
 _EDIT = ("acceptEdits", "workspace-write", "agent", "auto", "autoEdit", "auto-edit", "build")
 _READ = ("read-only", "plan", "default")
 _POSTSCRIPT = 0.5
-_TELLS_COST = frozenset({"opencode", "claude-agent-acp"})
 _ACCOUNTS = 10.0
 """Seconds the cost of a turn may come after its end where a program is known to tell one; on a busy machine it does."""
 _GOODBYE = 5.0
 """Seconds an agent has to answer a cancel before it is ended."""
-_PUT_AWAY = {"claude-agent-acp": 1.0}
-"""Seconds for programs that write their session down only after they have answered: else it could not be resumed."""
 
 
 class Acp:
@@ -65,7 +55,7 @@ class Acp:
 
     def line(self) -> tuple[str, ...]:
         """The command line, before `program` and `args` of the configuration."""
-        return self.config.argv or COMMANDS.get(self.name, (self.name,))
+        return self.config.argv or _spoken(self.name).command or (self.name,)
 
     def spec(self, call: AgentCall, where: launch.Place) -> ProcessSpec:
         line = self.line()
@@ -104,7 +94,8 @@ class Acp:
             async with spawner.converse(spec, complain) as talk:
                 wire = Wire(talk, stream, log, emit, stopped)
                 async with _connected(wire, stream) as connection:
-                    reason = await _within(call.timeout, _Session(self, call, where, connection, stream, wire).run())
+                    session = _Session(self, call, where, connection, stream, wire)
+                    reason = await _within(max(call.timeout, call.longest), session.run())
                 finished = await talk.stop()
         finally:
             log.close()
@@ -120,10 +111,10 @@ class Acp:
         return stream.finish(finished), stream.lost_session
 
 
-async def _within(seconds: float, work: Any) -> str:
+async def _within(seconds: float, work: Awaitable[Ending | None]) -> Ending | None:
     try:
         async with asyncio.timeout(seconds):
-            return cast(str, await work)
+            return await work
     except TimeoutError:
         return "timeout"
 
@@ -158,7 +149,7 @@ class _Session:
         self.agent, self.call, self.where = agent, call, where
         self.connection, self.stream, self.wire = connection, stream, wire
 
-    async def run(self) -> str:
+    async def run(self) -> Ending | None:
         from acp.exceptions import RequestError
 
         try:
@@ -179,7 +170,7 @@ class _Session:
             return await self._prompt()
         except (RequestError, ConnectionError):
             # The reader has seen the error, or the end of the stream: it judges.
-            return "exited" if self.stream.failure else ""
+            return "exited" if self.stream.failure else None
 
     async def _ask(self, method: str, params: Object) -> Object:
         return mapping(await self.connection.send_request(method, params))
@@ -236,7 +227,7 @@ class _Session:
         self.stream.model = wanted
         return True
 
-    async def _prompt(self) -> str:
+    async def _prompt(self) -> Ending | None:
         self.stream.asked = True
         asked = {"sessionId": self.stream.session, "prompt": [{"type": "text", "text": self.call.prompt}]}
         answer = asyncio.ensure_future(self._ask("session/prompt", asked))
@@ -246,7 +237,7 @@ class _Session:
             if answer.done():
                 answer.result()
                 await self._accounts()
-                await asyncio.sleep(_PUT_AWAY.get(self.stream.program, 0.0))
+                await asyncio.sleep(_spoken(self.stream.program).put_away_seconds)
                 # A cap that was passed is passed, also when the agent tells so with its answer or after it.
                 return "stopped" if self.stream.stop in (ResultKind.BUDGET, ResultKind.TURNS) else "exited"
             await self._cancel()
@@ -262,7 +253,7 @@ class _Session:
 
     async def _accounts(self) -> None:
         """Some agents tell the turn's cost just after its end; one that does not come is unknown."""
-        known = self.stream.program in _TELLS_COST and self.stream.cost_before is not None
+        known = _spoken(self.stream.program).tells_cost and self.stream.cost_before is not None
         patience = _ACCOUNTS if known else _POSTSCRIPT
         gone = asyncio.ensure_future(self.wire.ended.wait())
         told = asyncio.ensure_future(self.wire.accounted.wait())
@@ -272,3 +263,8 @@ class _Session:
 
     async def _cancel(self) -> None:
         await self.connection.send_notification("session/cancel", {"sessionId": self.stream.session})
+
+
+def _spoken(name: str) -> AcpFacts:
+    known = record(name)
+    return known.over_acp if known else AcpFacts()

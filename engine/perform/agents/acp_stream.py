@@ -15,7 +15,7 @@ from engine.perform.agents.codex_stream import codex_kind, reset_time
 from engine.perform.agents.prices import price
 from engine.perform.agents.stream import Clock, Reader
 from engine.perform.agents.wire import Object, at, count, decode, mapping, objects, shown, status, text
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 _STOPS = {
     "max_turn_requests": ResultKind.TURNS,

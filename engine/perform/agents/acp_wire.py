@@ -10,7 +10,7 @@ from typing import Any
 from engine.perform.agents import headless, launch
 from engine.perform.agents.acp_stream import AcpStream
 from engine.perform.agents.wire import decode
-from engine.perform.contract import Conversation
+from engine.perform.process.spawning import Conversation
 
 
 class Wire:

@@ -6,7 +6,9 @@ Messages are looked at only in what the program itself marks as an error, never 
 from __future__ import annotations
 
 import re
+from typing import assert_never
 
+from engine.agent_records import record
 from engine.core.model import ResultKind
 
 _STATUS = {
@@ -106,26 +108,10 @@ def by_message(message: str) -> ResultKind | None:
     return None
 
 
-_LOGIN = {
-    "claude": "Run `claude` and type /login, or set ANTHROPIC_API_KEY.",
-    "codex": "Run `codex login`, or set CODEX_API_KEY.",
-    "gemini": "Run `gemini` and type /auth, or set GEMINI_API_KEY.",
-    "opencode": "Run `opencode auth login`.",
-    "qwen": "Run `qwen` and type /auth.",
-    "copilot": "Run `copilot` and type /login.",
-    "claude-agent-acp": "Run `claude` and type /login, or set ANTHROPIC_API_KEY.",
-    "codex-acp": "Run `codex login`, or set CODEX_API_KEY.",
-}
-_BILLING = {
-    "claude": "Add credit to the account behind your login (`claude` and /usage shows it), then `devteam run`.",
-    "codex": "Check plan and billing of the account behind `codex login`, then `devteam run`.",
-    "gemini": "Enable billing for the key's project, or `gemini` and /auth for another login, then `devteam run`.",
-}
-
-
 def login_hint(agent: str) -> str:
     """How to log in with an agent, as the user may type it."""
-    return _LOGIN.get(agent, f"Log in with `{agent}` once in this terminal, then `devteam run`.")
+    known = record(agent)
+    return (known.login_hint if known else "") or f"Log in with `{agent}` once in this terminal, then `devteam run`."
 
 
 def hint(agent: str, kind: ResultKind, *, model: str = "", denials: tuple[str, ...] = ()) -> str:
@@ -134,15 +120,37 @@ def hint(agent: str, kind: ResultKind, *, model: str = "", denials: tuple[str, .
         case ResultKind.AUTH:
             return login_hint(agent)
         case ResultKind.BILLING:
-            return _BILLING.get(agent, f"Check plan and billing of the account `{agent}` uses, then `devteam run`.")
+            known = record(agent)
+            plain = f"Check plan and billing of the account `{agent}` uses, then `devteam run`."
+            return (known.billing_hint if known else "") or plain
         case ResultKind.MODEL:
             named = f"model {model!r}" if model else "the model"
             return f"Change {named} of agent {agent} in [[ladder.rungs]] of .devteam/config.toml, then `devteam run`."
+        case ResultKind.NOT_STARTED:
+            return (
+                f"Install `{agent}`, or name its program under [agents.{agent}] (devteam agents), then `devteam run`."
+            )
         case ResultKind.DENIED:
             wanted = ", ".join(f'"{name}"' for name in denials) or '"…"'
             return (
                 f"Install bubblewrap, or grant it: `allow = [{wanted}]` under [agents.{agent}] "
                 "in .devteam/config.toml, then `devteam run`."
             )
-        case _:
+        case (
+            ResultKind.OK
+            | ResultKind.LIMIT
+            | ResultKind.RATE
+            | ResultKind.OVERLOADED
+            | ResultKind.CONTEXT
+            | ResultKind.NETWORK
+            | ResultKind.TURNS
+            | ResultKind.BUDGET
+            | ResultKind.REFUSAL
+            | ResultKind.CANCELLED
+            | ResultKind.TIMEOUT
+            | ResultKind.CRASH
+            | ResultKind.NO_RESULT
+        ):
             return ""
+        case _:
+            assert_never(kind)

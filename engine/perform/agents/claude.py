@@ -10,7 +10,7 @@ from engine.perform.agents import headless, launch
 from engine.perform.agents.claude_stream import ClaudeStream
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Stream
-from engine.perform.contract import AgentCall, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Output, ProcessSpec, Spawner
 
 _WRITING = "Write,Edit,MultiEdit,NotebookEdit"
 _OWN_SANDBOX = {"sandbox": {"enabled": True, "autoAllowBashIfSandboxed": True}}
@@ -24,7 +24,7 @@ class Claude:
     name = "claude"
     native_schema = True
 
-    def __init__(self, config: AgentConfig, clock: Clock) -> None:
+    def __init__(self, _name: str, config: AgentConfig, clock: Clock) -> None:
         self.config = config
         self.clock = clock
 

@@ -13,7 +13,7 @@ from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
 from engine.perform.agents.stream import WRITES, Clock, Reader
 from engine.perform.agents.wire import Object, count, epoch, mapping, money, objects, seconds, shown, status, text
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 _LEGACY_LIMIT = re.compile(r"usage limit reached\|(\d{10})")
 _QUIET = frozenset({"init", "status", "informational", "notification", "thinking_tokens", "background_tasks_changed"})

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.core.model import AgentResult, Tokens
-from engine.perform import private
+from engine.files import write_inside
 from engine.perform.agents import headless, launch
 from engine.perform.agents.codex_stream import CodexStream, tokens_of
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Stream
 from engine.perform.agents.wire import at, decode, mapping
-from engine.perform.contract import AgentCall, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Output, ProcessSpec, Spawner
 
 _TAIL = 400_000
 
@@ -24,7 +24,7 @@ class Codex:
     name = "codex"
     native_schema = True
 
-    def __init__(self, config: AgentConfig, clock: Clock) -> None:
+    def __init__(self, _name: str, config: AgentConfig, clock: Clock) -> None:
         self.config = config
         self.clock = clock
 
@@ -50,7 +50,7 @@ class Codex:
         for folder in (home, where.host_home):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if call.schema is not None:
-            private.write(where.host_home, "answer-schema.json", json.dumps(call.schema))
+            write_inside(where.host_home, "answer-schema.json", json.dumps(call.schema))
             argv += ["--output-schema", str(where.home / "answer-schema.json")]
         argv += [*self.config.args, *([call.session] if call.session else []), "-"]
         env = {"CODEX_HOME": str(where.config / ".codex")}

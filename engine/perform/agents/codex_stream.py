@@ -16,7 +16,7 @@ from engine.perform.agents import classify
 from engine.perform.agents.prices import price
 from engine.perform.agents.stream import Clock, Reader
 from engine.perform.agents.wire import Object, at, count, decode, mapping, objects, shown, text
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 Usage = Callable[[str], Tokens | None]
 """Tokens a thread has used up to now, from its session file; None when unknown."""

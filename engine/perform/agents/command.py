@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from engine.core.model import AgentResult
-from engine.perform import private
+from engine.files import write_inside
 from engine.perform.agents import headless, launch
 from engine.perform.agents.command_stream import FieldStream, TextStream
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Stream
-from engine.perform.contract import AgentCall, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Output, ProcessSpec, Spawner
 
 
 class Command:
@@ -36,7 +36,7 @@ class Command:
         by_file = any("{prompt_file}" in word for word in template)
         filled = {"{model}": call.model, "{cwd}": str(call.checkout), "{session}": call.session}
         if by_file:
-            private.write(where.host_home, "prompt.md", call.prompt)
+            write_inside(where.host_home, "prompt.md", call.prompt)
             filled["{prompt_file}"] = str(where.home / "prompt.md")
         argv = [_fill(word, filled) for word in template]
         argv[:1] = [launch.program(self.config, argv[0] if argv else self.name, call.env)]

@@ -8,7 +8,7 @@ from engine.perform.agents import classify
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Reader
 from engine.perform.agents.wire import Object, at, count, money, shown, status, text
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 _KEPT = 400_000
 _COUNTS = {"input": "input_tokens", "output": "output_tokens", "cache_read": "cache_read", "cache_write": "cache_write"}

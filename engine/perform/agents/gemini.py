@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 from engine.core.model import AgentResult, Tokens
-from engine.perform import private
+from engine.files import write_inside
 from engine.perform.agents import headless, launch
 from engine.perform.agents.gemini_stream import GeminiStream
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Stream
 from engine.perform.agents.wire import count, decode, mapping, text
-from engine.perform.contract import AgentCall, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Output, ProcessSpec, Spawner
 
 _WRITING = ("write_file", "replace")
 
@@ -25,7 +25,7 @@ class Gemini:
     name = "gemini"
     native_schema = False
 
-    def __init__(self, config: AgentConfig, clock: Clock) -> None:
+    def __init__(self, _name: str, config: AgentConfig, clock: Clock) -> None:
         self.config = config
         self.clock = clock
 
@@ -74,7 +74,7 @@ def _write_settings(folder: Path, call: AgentCall) -> None:
     }
     if call.read_only:
         settings["tools"] = {"exclude": list(_WRITING)}
-    private.write(folder, "settings.json", json.dumps(settings))
+    write_inside(folder, "settings.json", json.dumps(settings))
 
 
 def _used(chats: Path, session: str) -> Tokens | None:

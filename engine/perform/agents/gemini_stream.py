@@ -15,7 +15,7 @@ from engine.perform.agents import classify
 from engine.perform.agents.prices import price
 from engine.perform.agents.stream import WRITES, Clock, Reader
 from engine.perform.agents.wire import Object, at, count, decode, mapping, shown, status, text
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 Usage = Callable[[str], Tokens | None]
 _ATTEMPT = re.compile(r"^Attempt \d+ failed(?: with status (\d{3}))?")

@@ -10,14 +10,15 @@ from typing import Protocol
 
 import msgspec
 
+from engine import files
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Role
 from engine.perform.agents import launch, structured
 from engine.perform.agents.claim import claim
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Stream
-from engine.perform.contract import AgentCall, Finished, Output, ProcessSpec, Spawner
-from engine.perform.redact import Redactor, secret_values
+from engine.perform.process.spawning import AgentCall, Finished, Output, ProcessSpec, Spawner
+from engine.perform.secrets.redact import Redactor, secret_values
 
 Emit = Callable[[Output], None]
 _CORRECTION_SECONDS = 60.0
@@ -40,9 +41,7 @@ class RawLog:
     """The raw stream on disk, readable by the user only, with the values of known secrets blotted out."""
 
     def __init__(self, path: Path, call: AgentCall, env: Mapping[str, str]) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch(mode=0o600)
-        self._file = path.open("ab")
+        self._file = files.appending(path)
         self._redactor = Redactor((*call.secrets, *secret_values(env)))
 
     def write(self, line: bytes) -> None:
@@ -95,7 +94,9 @@ async def _satisfy(
         prompt = f"{asked.prompt}\n\n{prompt}"
     left = None if asked.max_usd is None else max(0.01, asked.max_usd - (result.cost_usd or 0.0))
     seconds = min(asked.timeout, max(_CORRECTION_SECONDS, asked.timeout - result.seconds))
-    again = msgspec.structs.replace(asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds)
+    again = msgspec.structs.replace(
+        asked, prompt=prompt, session=result.session, max_usd=left, timeout=seconds, longest=0.0
+    )
     second, lost = await once(again)
     if lost and result.session:
         again = msgspec.structs.replace(again, prompt=f"{asked.prompt}\n\n{prompt}", session="")

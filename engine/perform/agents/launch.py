@@ -1,9 +1,10 @@
 """Where and how an agent program is started: its HOME, its login, its confinement, the finished ProcessSpec.
 
-In bwrap mode the private HOME is mounted over the user's own and the login file is bound into it, so the program is
-isolated and may be given full permission: the sandbox is the fence. In weaker modes nothing can be mounted, and a link
-to a login file would be replaced by the program's next token refresh. Then the configuration is private only when the
-login is in the environment, else it is the user's own; the program's own restricted modes are the fence.
+Where the sandbox can mount, the private HOME is mounted over the user's own and the login file is bound into it, so the
+program is isolated and may be given full permission: the sandbox is the fence. In weaker modes nothing can be mounted.
+A program that has a variable for its configuration folder is then given the user's own, unless its login is in the
+environment; every other one finds links to its login files in its private HOME, and what it saved over such a link goes
+to the user's file (`placement.py`). The program's own restricted modes are the fence.
 """
 
 from __future__ import annotations
@@ -13,13 +14,16 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from engine.core.model import Struct
+from engine.core.sandboxes import SandboxName
 from engine.perform.agents.login import login_mounts
 from engine.perform.agents.settings import AgentConfig
-from engine.perform.contract import AgentCall, Confinement, Mount, ProcessSpec
+from engine.perform.process.spawning import AgentCall, Confinement, Mount, ProcessSpec
 
 MAX_LINE = 16_000_000
 """A tool result or a final answer of many MB is still one line of JSON."""
 MAX_TOTAL = 512_000_000
+TOLD = ("claude", "codex", "gemini")
+"""Adapters that tell their program where its configuration folder is."""
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -38,8 +42,8 @@ class Place(Struct, frozen=True, kw_only=True):
     mounts: tuple[Mount, ...] = ()
 
 
-def place(call: AgentCall, mode: str, agent: str, config: AgentConfig) -> Place:
-    fenced = mode == "bwrap"
+def place(call: AgentCall, mode: SandboxName, agent: str, config: AgentConfig) -> Place:
+    fenced = mode.mounts
     user_home = Path(call.env.get("HOME") or call.home)
     mounts, _ = login_mounts(agent, user_home, call.env, config)
     if fenced:
@@ -50,6 +54,16 @@ def place(call: AgentCall, mode: str, agent: str, config: AgentConfig) -> Place:
             host_config=call.home,
             private=True,
             fenced=True,
+            mounts=mounts,
+        )
+    if (config.adapter or agent) not in TOLD:
+        return Place(
+            home=call.home,
+            host_home=call.home,
+            config=call.home,
+            host_config=call.home,
+            private=True,
+            fenced=False,
             mounts=mounts,
         )
     own = bool(mounts)
@@ -91,6 +105,7 @@ def spec(
         env=complete,
         stdin=stdin,
         timeout=call.timeout,
+        longest=call.longest,
         idle_timeout=call.idle_timeout,
         max_line=MAX_LINE,
         max_total=MAX_TOTAL,

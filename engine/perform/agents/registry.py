@@ -13,17 +13,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import cast
 
+from engine.agent_records import TEMPLATES, record, records
 from engine.core.model import Rung, Struct
 from engine.perform.agents.login import login_of
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock
-from engine.perform.contract import Adapter, ProcessSpec, Spawner
-from engine.perform.environment import scrubbed
+from engine.perform.process.environment import scrubbed
+from engine.perform.process.spawning import Adapter, ProcessSpec, Spawner
 
-_OWN = {"claude": "Claude", "codex": "Codex", "gemini": "Gemini"}
-_NAMED = {"acp": "Acp", "command": "Command"}
-KNOWN = ("claude", "codex", "gemini", "opencode", "qwen", "copilot", "claude-agent-acp", "codex-acp")
-"""Agents `devteam agents` looks for without being told."""
 _VERSION_SECONDS = 10.0
 _VERSION = re.compile(r"\d+\.\d+[\w.+-]*")
 
@@ -36,28 +33,28 @@ def adapter_kind(name: str, config: AgentConfig) -> str:
     """Which adapter drives the agent: configured, its own, acp for the agents known to speak it, command by argv."""
     if config.adapter:
         return config.adapter
-    if name in _OWN or name == "scripted":
-        return name
-    if name in KNOWN:
-        return "acp"
+    if known := record(name):
+        return "acp" if known.acp else name
     return "command" if config.argv else ""
 
 
 def adapter(name: str, config: AgentConfig, *, clock: Clock) -> Adapter:
     """The adapter of one agent."""
     kind = adapter_kind(name, config)
-    if kind in _OWN:
-        return cast(Adapter, getattr(import_module(f"engine.perform.agents.{kind}"), _OWN[kind])(config, clock))
-    if kind in _NAMED:
-        made = getattr(import_module(f"engine.perform.agents.{kind}"), _NAMED[kind])
-        return cast(Adapter, made(name, config, clock))
-    if kind == "scripted":
-        scripted = import_module("engine.perform.agents.scripted")
-        return cast(Adapter, scripted.ScriptedAgent(scripted.load(Path(config.program)), now=clock))
-    raise UnknownAgentError(
-        f"agent {name!r} has no adapter: use one of {', '.join(KNOWN)}, or give it `argv` (any command) or "
-        f'`adapter = "acp"` under [agents.{name}] in .devteam/config.toml'
-    )
+    known = record(kind)
+    where = TEMPLATES.get(kind) or (known.adapter if known else "")
+    if not where:
+        raise UnknownAgentError(
+            f"agent {name!r} has no adapter: use one of {', '.join(looked_for())}, or give it `argv` (any command) or "
+            f'`adapter = "acp"` under [agents.{name}] in .devteam/config.toml'
+        )
+    module, _, attribute = where.partition(":")
+    return cast(Adapter, getattr(import_module(module), attribute)(name, config, clock))
+
+
+def looked_for() -> tuple[str, ...]:
+    """Agents `devteam agents` looks for without being told."""
+    return tuple(one.name for one in records().values() if one.looked_for)
 
 
 class AgentInfo(Struct, frozen=True, kw_only=True):
@@ -91,7 +88,7 @@ async def survey(
     `env` is the user's own, for the names of logins in it; the programs see none of them.
     """
     configured = dict(agents or {})
-    names = dict.fromkeys((*configured, *KNOWN))
+    names = dict.fromkeys((*configured, *looked_for()))
     infos = await asyncio.gather(
         *(_look(name, configured.get(name, AgentConfig()), env, spawner, home, rungs) for name in names)
     )
@@ -109,7 +106,8 @@ async def _look(
     program = shutil.which(wanted, path=env.get("PATH", "")) or ""
     login = _login(name, config, env, home)
     if not program:
-        missing = f"{wanted} is not on PATH"
+        known = record(name)
+        missing = f"{wanted} is not on PATH" + (f" → {known.install}" if known and known.install else "")
         return AgentInfo(name=name, adapter=kind, installed=False, login=login, rungs=used, problem=missing)
     version, problem = "", ""
     if kind != "command":

@@ -19,8 +19,9 @@ from engine.core.activity import OutputKind
 from engine.core.clean import decode
 from engine.core.model import AgentResult, ResultKind, Role, Struct, Tokens
 from engine.perform.agents import headless
+from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.wire import shown
-from engine.perform.contract import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
+from engine.perform.process.spawning import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
 
 _PLAYER = Path(__file__).with_name("player.py")
 _KINDS = {
@@ -135,6 +136,11 @@ def load(path: Path) -> Scenario:
     return scenario
 
 
+def from_config(_name: str, config: AgentConfig, clock: Callable[[], float]) -> ScriptedAgent:
+    """A scripted agent whose `program` is its scenario."""
+    return ScriptedAgent(load(Path(config.program)), now=clock)
+
+
 class ScriptedAgent:
     """The adapter."""
 
@@ -158,6 +164,7 @@ class ScriptedAgent:
             env=call.env,
             stdin=msgspec.json.encode(self._played(call, step)),
             timeout=call.timeout,
+            longest=call.longest,
             idle_timeout=call.idle_timeout,
             confine=Confinement(
                 checkout=call.checkout,
@@ -175,7 +182,7 @@ class ScriptedAgent:
         kind, reset_at = ResultKind.OK.value, None
         if fault in _RESULT_FAULTS:
             kind, fault = fault, ""
-        key = (call.task, call.role.value, call.iteration, call.attempt)
+        key = (call.task, call.role.value, call.iteration, step.attempt)
         if step.reset_in is not None:
             until = self._limited.setdefault(key, self._now() + step.reset_in)
             if self._now() >= until:

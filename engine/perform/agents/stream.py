@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
 from engine.perform.agents.prices import price
 from engine.perform.agents.wire import Object, decode, shown
-from engine.perform.contract import AgentCall, Finished, Output
+from engine.perform.process.spawning import AgentCall, Finished, Output
 
 Clock = Callable[[], float]
 LONG_RETRY = 60.0
@@ -95,8 +95,12 @@ class Reader:
                 return ResultKind.CANCELLED
             case "timeout" | "idle":
                 return self.pending or ResultKind.TIMEOUT
-            case _:
+            case "not_started":
+                return ResultKind.NOT_STARTED
+            case "flood":
                 return ResultKind.CRASH
+            case _:
+                assert_never(finished.reason)
 
     def explain(self, kind: ResultKind, finished: Finished, said: str = "") -> str:
         """The error in words: the program's own where there are any, else how the process ended."""
@@ -118,10 +122,10 @@ class Reader:
                 return f"{self.agent} took more than {self.call.max_turns} turns and was ended"
             case "stopped" if kind is ResultKind.BUDGET:
                 return f"{self.agent} passed the call's budget of ${self.call.max_usd or 0:.2f} and was ended"
+            case "stopped" | "exited":
+                return said or last or f"{self.agent} ended with exit code {finished.exit_code} and no result"
             case _:
-                if said or last:
-                    return said or last
-                return f"{self.agent} ended with exit code {finished.exit_code} and no result"
+                assert_never(finished.reason)
 
     def no_terminal(self, finished: Finished) -> ResultKind:
         """The stream has no end: the trouble it was retrying on, what stderr says, else crash or no result."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-import re
+import string
 from typing import Any
 
 import msgspec
@@ -18,7 +18,9 @@ MAX_DEPTH = 64
 SHOWN = 4_000
 """Characters of one event that are shown live; the raw stream keeps all."""
 
-_HALF_WORD = re.compile(r"[A-Za-z0-9_.+/=-]{1,600}$")
+_WORD = string.ascii_letters + string.digits + "_.+/=-"
+_LONGEST_WORD = 600
+"""A secret is no longer than this: of a longer run of such characters only this much is taken back."""
 
 Object = dict[str, Any]
 
@@ -170,4 +172,7 @@ def shown(value: Any) -> str:
 
 def cut(words: str, length: int) -> str:
     """At most so many characters, cut between words: nobody recognises half a token, so nobody would redact it."""
-    return words if len(words) <= length else _HALF_WORD.sub("", words[:length])
+    if len(words) <= length:
+        return words
+    begin = max(0, length - _LONGEST_WORD)
+    return words[:begin] + words[begin:length].rstrip(_WORD)

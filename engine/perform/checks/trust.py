@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
+from engine import files
 from engine.core.model import Struct
-from engine.perform.checks.spec import CheckSpec, HeldOut
+from engine.perform.checks.run.spec import CheckSpec, HeldOut
 
 
 class _Trusted(Struct, frozen=True, kw_only=True):
@@ -29,6 +28,7 @@ def fingerprint(specs: Sequence[CheckSpec | HeldOut]) -> str:
                 sorted(spec.env.items()),
                 str(spec.folder) if isinstance(spec, HeldOut) else "",
                 spec.network if isinstance(spec, CheckSpec) else False,
+                *((spec.folder,) if isinstance(spec, CheckSpec) and spec.folder else ()),
             ]
         )
         for spec in specs
@@ -54,12 +54,6 @@ def is_trusted(state: Path, hash: str) -> bool:
 
 def trust(state: Path, hash: str, now: float) -> None:
     """Remember `hash` (whole, as `fingerprint` gives it)."""
-    state.mkdir(parents=True, exist_ok=True, mode=0o700)
+    files.private_folder(state)
     data = msgspec.json.encode(_Trusted(hashes={**_read(state).hashes, hash: now}))
-    handle, temporary = tempfile.mkstemp(dir=state, prefix=".trust-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        Path(temporary).replace(_path(state))
-    finally:
-        Path(temporary).unlink(missing_ok=True)
+    files.write(_path(state), data)

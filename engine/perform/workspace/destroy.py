@@ -49,19 +49,6 @@ class Grave:
             raise WorkspaceError(f"cannot remove {relative!r}")
         self.remove(folder.joinpath(*(os.fsdecode(part) for part in parts)))
 
-    def clear_way(self, folder: Path, relative: bytes) -> None:
-        """Remove whatever on the way to `relative` is not a real directory."""
-        here = folder
-        for part in relative.split(b"/")[:-1]:
-            here = here / os.fsdecode(part)
-            try:
-                mode = here.lstat().st_mode
-            except OSError:
-                return
-            if not stat.S_ISDIR(mode):
-                self.remove(here)
-                return
-
     def set_aside(self, path: Path, aside: Path) -> None:
         """Move instead of removing: for what may be large, or what the user should still see. Both below the root."""
         self._inside(path)

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import msgspec
 
+from engine import files
 from engine.perform.workspace import trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import Git, GitError
-from engine.perform.workspace.ignore import write_atomic
 from engine.perform.workspace.store import Store
 
 WORK = "refs/heads/devteam/work"
@@ -110,21 +110,21 @@ def _write_git(store: Store, lane: int, dot_git: Path, base: str, excludes: byte
     ]  # fmt: skip
     if sha256:
         lines += ["[extensions]", "\tobjectformat = sha256"]
-    (dot_git / "config").write_text("\n".join(lines) + "\n")
+    _put(dot_git / "config", "\n".join(lines) + "\n")
     for folder in ("refs/heads/devteam", "refs/tags", "info", "objects/info", "hooks"):
         (dot_git / folder).mkdir(parents=True, exist_ok=True)
-    (dot_git / WORK).write_text(base + "\n")
-    (dot_git / "info" / "exclude").write_bytes(excludes)
+    _put(dot_git / WORK, base + "\n")
+    _put(dot_git / "info" / "exclude", excludes)
     tags = "".join(f"{oid} {name}\n" for name, oid in sorted(_tags(store).items()))
-    (dot_git / "packed-refs").write_bytes(tags.encode("utf-8", "surrogateescape"))
+    _put(dot_git / "packed-refs", tags.encode("utf-8", "surrogateescape"))
     shallow = store.root / "git" / "shallow"
     if repo.shallow and shallow.is_file():
-        (dot_git / "shallow").write_bytes(shallow.read_bytes())
+        _put(dot_git / "shallow", shallow.read_bytes())
     index = store.index(f"lane-{lane}")
-    (dot_git / "index").write_bytes(index.read_bytes())
+    _put(dot_git / "index", index.read_bytes())
     times = index.stat()
     os.utime(dot_git / "index", ns=(times.st_atime_ns, times.st_mtime_ns))
-    (dot_git / "HEAD").write_text(f"ref: {WORK}\n")
+    _put(dot_git / "HEAD", f"ref: {WORK}\n")
 
 
 def _config_text(text: str) -> str:
@@ -152,7 +152,7 @@ def _record(store: Store, lane: int) -> LaneRecord | None:
 
 
 def _save(store: Store, lane: int, record: LaneRecord) -> None:
-    write_atomic(store.root / "lanes" / f"{lane}.json", msgspec.json.encode(record))
+    files.write(store.root / "lanes" / f"{lane}.json", msgspec.json.encode(record))
 
 
 def _fingerprint(dot_git: Path) -> dict[str, tuple[int, int, int, int]]:
@@ -206,3 +206,8 @@ def _add_objects(store: Store, lane: int, dot_git: Path, record: LaneRecord, tre
     record = LaneRecord(files=files, tips=(*record.tips, *wanted))
     _save(store, lane, record)
     return record
+
+
+def _put(path: Path, data: bytes | str) -> None:
+    """Into a clone that is made again when it is lost."""
+    files.write(path, data, mode=files.SHARED, durable=False)

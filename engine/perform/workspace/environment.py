@@ -12,9 +12,9 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from engine.core.model import Struct
-from engine.perform.contract import Mount
+from engine.globs import matcher
+from engine.perform.process.spawning import Mount
 from engine.perform.workspace.git import nul_split
-from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.names import shown
 from engine.perform.workspace.repository import Repository
 
@@ -43,9 +43,8 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 def find(repo: Repository, home: Path | None = None) -> tuple[Mount, ...]:
     """Every ignored dependency folder of the checkout, and the other checkouts installed into it in editable mode."""
-    ignored = _ignored(repo)
     found: dict[Path, Mount] = {}
-    for relative in ignored:
+    for relative in ignored(repo):
         bare = relative.rstrip(b"/")
         name = os.fsdecode(bare.rpartition(b"/")[2])
         path = repo.checkout / os.fsdecode(bare)
@@ -63,12 +62,29 @@ def find(repo: Repository, home: Path | None = None) -> tuple[Mount, ...]:
     return tuple(found.values())
 
 
-def _ignored(repo: Repository) -> list[bytes]:
-    """Ignored paths of the checkout, whole folders as one."""
-    out = repo.git().run(
-        "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory", "--no-empty-directory", "--"
-    )
-    return nul_split(out)
+def ignored(repo: Repository) -> list[bytes]:
+    """Ignored paths of the checkout, whole folders as one; environments that nobody thought of ignoring among them."""
+    listing = ("ls-files", "-z", "--others", "--directory", "--no-empty-directory")
+    out = repo.git().run(*listing, "--ignored", "--exclude-standard", "--")
+    return [*nul_split(out), *unignored(repo)]
+
+
+def unignored(repo: Repository) -> list[bytes]:
+    """Folders of dependencies that no rule of the user's ignores: never part of a tree, so they are carried."""
+    listing = ("ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "--")
+    found = []
+    for path in nul_split(repo.git().run(*listing)):
+        if not path.endswith(b"/"):
+            continue
+        name = path.rstrip(b"/").rpartition(b"/")[2]
+        if name in (b".venv", b"node_modules") or is_environment(repo.checkout / os.fsdecode(path)):
+            found.append(path)
+    return found
+
+
+def is_environment(folder: Path) -> bool:
+    """A virtual environment, whatever it is called."""
+    return (folder / "pyvenv.cfg").is_file()
 
 
 def editable(venv: Path, checkout: Path, home: Path) -> tuple[Path, ...]:
@@ -180,6 +196,6 @@ def map_path(text: str, clone: Path, checkout: Path) -> str:
 def propose(repo: Repository, home: Path | None = None) -> Proposal:
     """What init may suggest for this checkout."""
     mounts = find(repo, home)
-    inputs = [shown(path) for path in _ignored(repo) if not path.endswith(b"/") and _INPUTS(path)]
+    inputs = [shown(path) for path in ignored(repo) if not path.endswith(b"/") and _INPUTS(path)]
     setup = "" if mounts else next((command for name, command in _SETUP if (repo.checkout / name).is_file()), "")
     return Proposal(mounts=mounts, copy=tuple(inputs), setup=setup)

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.core.model import FileChange, Finding, Struct, Verdict
+from engine.core.model import FileChange, Finding, MachineFault, Struct, Verdict
+from engine.core.vocabulary import FailureKind
 
 
 class WorkspaceError(Exception):
     """Something the user must know of, in one line, with what to type next. `kind` as in events.EffectFailed."""
 
-    def __init__(self, message: str, hint: str = "", kind: str = "permanent") -> None:
+    def __init__(
+        self, message: str, hint: str = "", kind: FailureKind = "permanent", fault: MachineFault | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.hint = hint
         self.kind = kind
+        self.fault = fault
+        """The machine's, not the task's: the run waits until it is over."""
 
 
 class Refused(WorkspaceError):  # noqa: N818 — it is an answer, not a fault
     """The repository is in a state the engine does not work on; `hint` is the command that ends it."""
+
+
+class MovedBack(WorkspaceError):  # noqa: N818 — it is the user's doing, not a fault
+    """The sprint branch lacks commits that it had: nothing is put on top before the journal knows."""
 
 
 class Identity(Struct, frozen=True, kw_only=True):
@@ -79,7 +88,7 @@ class Odd(Struct, frozen=True, kw_only=True):
 
     path: str
     rule: str
-    """nested-repository, special-file, too-large, too-deep, bad-name or submodule."""
+    """nested-repository, special-file, too-large, too-many, too-deep, bad-name or submodule."""
     text: str
     whole: bool = False
     """The whole folder is foreign, not only the .git in it."""
@@ -121,6 +130,12 @@ class Moved(Struct, frozen=True, kw_only=True):
 
     base: str
     tree: str
+    same_patch: bool = False
+    """The task's own change is the same on the new base."""
+    landed: tuple[str, ...] = ()
+    """Subjects of the commits in between, oldest first."""
+    difference: str = ""
+    """Where it is not the same: what is different in it now."""
 
 
 class Conflict(Struct, frozen=True, kw_only=True):
@@ -128,6 +143,17 @@ class Conflict(Struct, frozen=True, kw_only=True):
 
     base: str
     paths: tuple[str, ...]
+    landed: tuple[str, ...] = ()
+
+
+class Looked(Struct, frozen=True, kw_only=True):
+    """The repository as planning sees it."""
+
+    base: str
+    tree: str
+    files: tuple[str, ...]
+    commits: tuple[str, ...]
+    """Subjects of the latest commits."""
 
 
 class LogEntry(Struct, frozen=True, kw_only=True):
@@ -157,6 +183,8 @@ class LandReport(Struct, frozen=True, kw_only=True):
     changes: tuple[FileChange, ...] = ()
     keeps_uncommitted: bool = True
     """The user's edits from before the sprint stay uncommitted; False: they are in the snapshot commit."""
+    kept: str = ""
+    """The ref that has what was replaced."""
 
 
 class Checkpoint(Struct, frozen=True, kw_only=True):
@@ -166,6 +194,9 @@ class Checkpoint(Struct, frozen=True, kw_only=True):
     reason: str
     files: tuple[str, ...] = ()
     folder: str = ""
+    """Where the files were laid out; empty until they are asked for."""
+    contents: dict[str, str] = {}
+    """Name to hash of its content, which is kept once."""
 
 
 class Baseline(Struct, frozen=True, kw_only=True):

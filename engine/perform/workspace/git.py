@@ -8,6 +8,8 @@ name (see repository.py), and what an agent wrote is only ever looked at with th
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import shutil
 import tempfile
 import threading
@@ -17,11 +19,15 @@ from functools import cache
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, BinaryIO, cast
 
+from engine.core.model import MachineFault
+from engine.core.vocabulary import FailureKind
 from engine.perform.workspace.facts import WorkspaceError
 
 if TYPE_CHECKING:
     from subprocess import Popen
 
+LOCK_SECONDS = 10
+"""How long a lock of another git is waited for before it is named."""
 HARDENED = (
     "--no-optional-locks",
     "--literal-pathspecs",
@@ -60,6 +66,8 @@ HARDENED = (
             "safe.bareRepository=explicit",
             "core.fsync=committed,reference",
             "core.fsyncMethod=batch",
+            f"core.filesRefLockTimeout={LOCK_SECONDS * 1000}",
+            f"core.packedRefsTimeout={LOCK_SECONDS * 1000}",
         )
         for part in ("-c", setting)
     ),
@@ -81,6 +89,9 @@ TIMEOUT = 600.0
 GRACE = 20.0
 
 
+_LOCKED = re.compile(r"Unable to create '(.+\.lock)': File exists")
+
+
 class GitError(WorkspaceError):
     """git ended with an error. The message is git's own first line."""
 
@@ -90,7 +101,14 @@ class GitError(WorkspaceError):
             line = line.removeprefix(prefix)
         verb = next((part for part in arguments if not part.startswith("-")), "")
         ended = status < 0
-        super().__init__(f"git {verb}: {line}", kind="transient" if ended or "lock" in line.lower() else "permanent")
+        kind: FailureKind = "transient" if ended or "lock" in line.lower() else "permanent"
+        locked = _LOCKED.search(stderr)
+        if locked is None:
+            super().__init__(f"git {verb}: {line}", kind=kind)
+        else:
+            said = f"git {verb}: another git holds {locked[1]}, for {LOCK_SECONDS} s by now"
+            hint = f"end it; if none runs any more: rm {shlex.quote(locked[1])}"
+            super().__init__(said, hint=hint, kind="transient", fault=MachineFault.GIT_LOCKED)
         self.status = status
         self.stderr = stderr
 

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import threading
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.perform.workspace import globs, trees
+from engine import globs
+from engine.files import write
+from engine.perform.workspace import trees
 from engine.perform.workspace.git import Git, nul_split
 
 LITTER = (
@@ -42,15 +43,12 @@ class Rules:
 
     def ignores_folder(self, path: bytes) -> bool:
         """Whether a folder is ignored (as git would: a parent that is ignored decides)."""
-        rules = [rule for line in self.path.read_bytes().split(b"\n") if (rule := globs.compile_rule(line))]
+        rules = [rule for line in self.path.read_bytes().split(b"\n") if (rule := globs.rule(line))]
         parts = path.rstrip(b"/").split(b"/")
         for depth in range(1, len(parts) + 1):
             probe = b"/".join(parts[:depth]) + b"/"
-            for negated, expression, only_folder in reversed(rules):
-                if expression.fullmatch(probe) or (not only_folder and expression.fullmatch(probe.rstrip(b"/"))):
-                    if not negated:
-                        return True
-                    break
+            if next((ignores for ignores, expression in reversed(rules) if expression.match(probe)), False):
+                return True
         return False
 
 
@@ -78,8 +76,8 @@ def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str])
         lines += flatten(name.rpartition(b"/")[0], contents[oid])
     lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in wanted]
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_atomic(links, b"".join(link + b"\0" for link in gitlinks))
-    write_atomic(path, b"\n".join(lines) + b"\n")
+    write(links, b"".join(link + b"\0" for link in gitlinks))
+    write(path, b"\n".join(lines) + b"\n")
     return Rules(path, tuple(gitlinks), tree)
 
 
@@ -106,18 +104,3 @@ def _literal(folder: bytes) -> bytes:
     return b"".join(
         b"\\" + char if char in b"\\*?[ " else char for char in (folder[i : i + 1] for i in range(len(folder)))
     )
-
-
-def write_atomic(path: Path, data: bytes, mode: int = 0o600) -> None:
-    """A file that is there whole or not at all, also after kill -9 and power loss."""
-    # Lanes are prepared in threads of one process: the name must differ by thread too.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -9,11 +9,11 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.globs import matcher
 from engine.perform.workspace import dotgit, scan
 from engine.perform.workspace.dotgit import folder_of
 from engine.perform.workspace.facts import Odd, Prepared, Scan, WorkspaceError
 from engine.perform.workspace.git import GitError, nul_split
-from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.ignore import DEPENDENCIES, Rules
 from engine.perform.workspace.names import raw, shown
 from engine.perform.workspace.store import Store
@@ -46,7 +46,7 @@ def ensure_clone(store: Store, lane: int) -> None:
         dotgit.clone(store, lane)
 
 
-def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE) -> Scan:
+def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE, max_new: int = 0) -> Scan:
     """The lane's content as a tree, whatever the agent did to hide it."""
     clone = folder_of(store, lane)
     if not clone.is_dir() or clone.is_symlink():
@@ -56,11 +56,11 @@ def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE) -
     try:
         if not view.index.exists():
             view.git.run("read-tree", rules.tree)
-        seen = scan.refresh(view, rules.arguments(), max_file)
+        seen = scan.refresh(view, rules.arguments(), max_file, max_new=max_new)
     except GitError:  # the private index is only a cache: from the base's tree it is made again
         view.index.unlink(missing_ok=True)
         view.git.run("read-tree", rules.tree)
-        seen = scan.refresh(view, rules.arguments(), max_file)
+        seen = scan.refresh(view, rules.arguments(), max_file, max_new=max_new)
     inside = [Odd(path=shown(link), rule="submodule", text="has files in it") for link in _filled(clone, rules)]
     known = {item.path for item in seen.odd}
     more = [item for item in [*odd, *inside] if item.path not in known]

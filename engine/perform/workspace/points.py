@@ -2,56 +2,76 @@
 
 from __future__ import annotations
 
-import shutil
+import hashlib
+import zlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.core.clean import clean_line
-from engine.perform.workspace import trees
-from engine.perform.workspace.commits import move
+from engine.files import write
+from engine.perform.workspace import packs, trees
+from engine.perform.workspace.branch import branch_of, heads, move, ref_of
+from engine.perform.workspace.branch import head as sprint_head
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
-from engine.perform.workspace.ignore import write_atomic
 from engine.perform.workspace.putback import clean_name
-from engine.perform.workspace.start import branch_of, ref_of
 from engine.perform.workspace.store import Store
 
 SEARCHED = 10
 """Commits looked at for a good one, unless the configuration says otherwise."""
+FAR = 10_000
+"""Further than any sprint goes."""
 
 
 def save_checkpoint(
     store: Store, sprint: str, checkpoint: str, reason: str, at: float, files: Mapping[str, Path | bytes]
 ) -> Checkpoint:
-    """Keep the branch's place under a ref, and the given files (name → path or content) beside it."""
+    """Remember the branch's place, and the given files (name → path or content) by their content.
+
+    A content is kept once, however many checkpoints name it. No ref is needed: the commit is on the branch, and what
+    moves the branch back keeps it under a backup ref."""
     name = clean_name(checkpoint)
-    folder = store.folder("checkpoints", sprint, name)
-    commit = _head(store, sprint)
-    kept = []
+    commit = sprint_head(store, sprint)
+    contents: dict[str, str] = {}
     for given, source in files.items():
-        target = folder / clean_name(given)
         if isinstance(source, bytes):
-            write_atomic(target, source)
+            contents[clean_name(given)] = _keep(store, sprint, source)
         elif source.is_file():
-            temporary = target.with_name(f".{target.name}.tmp")
-            shutil.copyfile(source, temporary)
-            temporary.replace(target)
-        else:
-            continue
-        kept.append(target.name)
+            contents[clean_name(given)] = _keep(store, sprint, source.read_bytes())
     point = Checkpoint(
-        id=name, commit=commit, at=at, reason=clean_line(reason), files=tuple(sorted(kept)), folder=str(folder)
+        id=name, commit=commit, at=at, reason=clean_line(reason), files=tuple(sorted(contents)), contents=contents
     )
-    _set(store, ref_of(sprint, "checkpoint", name), commit, f"devteam: checkpoint {name}")
-    write_atomic(folder / "checkpoint.json", msgspec.json.encode(point))  # last: without it there is no checkpoint
+    # last: without it there is no checkpoint
+    write(store.folder("checkpoints", sprint) / f"{name}.json", msgspec.json.encode(point))
     return point
+
+
+def _keep(store: Store, sprint: str, data: bytes) -> str:
+    digest = hashlib.sha256(data).hexdigest()
+    path = store.folder("checkpoints", sprint, "contents") / digest
+    if not path.exists():
+        write(path, zlib.compress(data))
+    return digest
+
+
+def _laid_out(store: Store, sprint: str, point: Checkpoint) -> Checkpoint:
+    """The checkpoint with its files in a folder, for the caller to take up."""
+    if point.folder:  # kept in the form of older versions
+        return point
+    folder = store.folder("checkpoints", sprint, "restored", point.id)
+    for name, digest in point.contents.items():
+        data = (store.folder("checkpoints", sprint, "contents") / digest).read_bytes()
+        write(folder / name, zlib.decompress(data))
+    return replace(point, folder=str(folder))
 
 
 def list_checkpoints(store: Store, sprint: str) -> list[Checkpoint]:
     """Oldest first."""
     found = []
-    for path in store.folder("checkpoints", sprint).glob("*/checkpoint.json"):
+    folder = store.folder("checkpoints", sprint)
+    for path in (*folder.glob("*.json"), *folder.glob("*/checkpoint.json")):
         try:
             found.append(msgspec.json.decode(path.read_bytes(), type=Checkpoint))
         except (OSError, msgspec.MsgspecError):
@@ -64,12 +84,12 @@ def restore_checkpoint(store: Store, sprint: str, checkpoint: str, at: float) ->
     point = next((item for item in list_checkpoints(store, sprint) if item.id == clean_name(checkpoint)), None)
     if point is None:
         raise WorkspaceError(f"there is no checkpoint {clean_line(checkpoint)}", hint="devteam checkpoint list")
-    return go_to(store, sprint, point.commit, f"checkpoint {point.id}", at), point
+    return go_to(store, sprint, point.commit, f"checkpoint {point.id}", at), _laid_out(store, sprint, point)
 
 
 def create_baseline(store: Store, sprint: str, milestone: str, at: float, description: str = "") -> Baseline:
     """A named ref at the branch's place. The same milestone at the same place is the same baseline."""
-    commit = _head(store, sprint)
+    commit = sprint_head(store, sprint)
     name = clean_name(milestone)
     taken = store.repo.refs(ref_of(sprint, "baseline"))
     ref, number = ref_of(sprint, "baseline", name), 1
@@ -79,7 +99,7 @@ def create_baseline(store: Store, sprint: str, milestone: str, at: float, descri
     made = Baseline(milestone=milestone, ref=ref, commit=commit, at=at, description=clean_line(description))
     if ref not in taken:
         store.repo.update_refs([(ref, commit, store.repo.null)], f"devteam: baseline {name}")
-    write_atomic(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
+    write(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
     return made
 
 
@@ -109,36 +129,38 @@ def roll_back_to_baseline(store: Store, sprint: str, baseline: str, at: float) -
 
 def last_good(store: Store, sprint: str, is_good: Callable[[str], bool], most: int = SEARCHED) -> str:
     """The newest of the branch's last commits that is good; the base counts. Empty: none is."""
+    return next((commit for commit in newest_commits(store, sprint, most) if is_good(commit)), "")
+
+
+def newest_commits(store: Store, sprint: str, most: int = SEARCHED) -> list[str]:
+    """The branch's last commits, newest first, down to the sprint's base."""
     base = store.repo.resolve(ref_of(sprint, "base"))
+    found = []
     for entry in trees.log(store.git, branch_tip(store, sprint), limit=most):
-        if is_good(entry.commit):
-            return entry.commit
+        found.append(entry.commit)
         if entry.commit == base:
             break
-    return ""
+    return found
 
 
 def branch_tip(store: Store, sprint: str) -> str:
-    return _head(store, sprint)
+    return sprint_head(store, sprint)
 
 
 def roll_back_auto(store: Store, sprint: str, at: float, is_good: Callable[[str], bool]) -> Rollback:
-    """One step: if the tip is not good, back to the commit before it. Never past the sprint's base."""
-    head = _head(store, sprint)
-    if is_good(head):
-        return _still(store, head, "the tip is good")
-    base = store.repo.resolve(ref_of(sprint, "base"))
-    if head == base:
+    """If the tip is not good, back commit by commit to one that is, however far. Never past the sprint's base."""
+    head = sprint_head(store, sprint)
+    good = last_good(store, sprint, is_good, FAR)
+    if not good:
         raise WorkspaceError("the base itself is not good: nothing to roll back to", hint="devteam rollback check")
-    before = trees.log(store.git, head, limit=1)[0].parent
-    return go_to(store, sprint, before, "the last commit is not good", at)
+    return _still(store, head, "the tip is good") if good == head else go_to(store, sprint, good, "back to good", at)
 
 
 def roll_back_smart(
     store: Store, sprint: str, at: float, is_good: Callable[[str], bool], most: int = SEARCHED
 ) -> Rollback:
     """Back to the last good commit among the newest."""
-    head = _head(store, sprint)
+    head = sprint_head(store, sprint)
     good = last_good(store, sprint, is_good, most)
     if not good:
         raise WorkspaceError(f"none of the last {most} commits is good", hint="devteam baseline list")
@@ -159,17 +181,33 @@ def undo(store: Store, sprint: str, at: float) -> Rollback:
 def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rollback:
     """Move the sprint branch; where it was stays under a backup ref. Only to a commit of this sprint."""
     with store.lock:
-        head = _head(store, sprint)
+        head = sprint_head(store, sprint)
         if commit == head:
             return _still(store, head, reason)
         if not _belongs(store, sprint, commit):
             raise WorkspaceError(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
-        number = 1 + max((_number(ref) for ref in store.repo.refs(ref_of(sprint, "backup"))), default=0)
-        backup = ref_of(sprint, "backup", f"rollback-{number}")
+        backup = _next_backup(store, sprint)
         _set(store, backup, head, f"devteam: {clean_line(reason)} at {int(at)}")
         move(store, sprint, commit, head, f"devteam: roll back, {clean_line(reason)}")
     tree = trees.tree_of(store.git, commit)
     return Rollback(commit=commit, tree=tree, before=head, backup=backup, reason=reason)
+
+
+def back_up_tip(store: Store, sprint: str) -> str:
+    """The branch was moved back by hand: what it lost is kept as by any rollback, and the mirror follows."""
+    with store.lock:
+        now = heads(store.repo, sprint)
+        if not now.tip or now.tip == now.branch:
+            return ""
+        backup = _next_backup(store, sprint)
+        changes = [(backup, now.tip, store.repo.null), (ref_of(sprint, "tip"), now.branch, now.tip)]
+        store.repo.update_refs(changes, "devteam: the branch was moved back by hand")
+    return backup
+
+
+def _next_backup(store: Store, sprint: str) -> str:
+    number = 1 + max((_number(ref) for ref in store.repo.refs(ref_of(sprint, "backup"))), default=0)
+    return ref_of(sprint, "backup", f"rollback-{number}")
 
 
 def _belongs(store: Store, sprint: str, commit: str) -> bool:
@@ -186,10 +224,26 @@ def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> 
     ref = ref_of(sprint, "backup", f"tree-{clean_name(name)}")
     when = f"@{int(at)} +0000"
     git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
-    head = _head(store, sprint)
+    head = sprint_head(store, sprint)
     commit = git.line("commit-tree", tree, "-p", head, "-m", f"devteam: put aside, {clean_line(name)}")
-    store.repo.take(store.git, commit, (head,))
-    _set(store, ref, commit, "devteam: backup")
+    with packs.taken(store, commit, (head,)):
+        _set(store, ref, commit, "devteam: backup")
+    return ref
+
+
+def keep_tree(
+    store: Store, sprint: str, task: str, name: str, tree: str, base: str, reason: str, evidence: str, at: float
+) -> str:
+    """Pin a task's tree under refs/devteam/<sprint>/task/<id>/<name>: a commit on the base it was made for."""
+    ref = ref_of(sprint, "task", clean_name(task), clean_name(name))
+    when = f"@{int(at)} +0000"
+    git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
+    tail = [("Sprint", sprint), ("Kept", task), ("Evidence", evidence)]
+    trailers = "\n".join(f"Devteam-{word}: {clean_line(value)}" for word, value in tail if value)
+    text = f"devteam: kept of task {clean_line(task)}, {clean_line(name)}\n\n{clean_line(reason)}\n\n{trailers}\n"
+    commit = git.line("commit-tree", tree, "-p", base, "-F", "-", stdin=text.encode("utf-8", "replace"))
+    with packs.taken(store, commit, (base,)):
+        _set(store, ref, commit, "devteam: kept")
     return ref
 
 
@@ -201,13 +255,6 @@ def _still(store: Store, head: str, reason: str) -> Rollback:
 def _number(ref: str) -> int:
     tail = ref.rsplit("-", 1)[-1]
     return int(tail) if tail.isdigit() else 0
-
-
-def _head(store: Store, sprint: str) -> str:
-    head = store.repo.resolve(branch_of(sprint))
-    if not head:
-        raise WorkspaceError(f"the branch devteam/{sprint} is gone", hint="devteam resume", kind="recoverable")
-    return head
 
 
 def _set(store: Store, ref: str, commit: str, why: str) -> None:

@@ -90,7 +90,7 @@ def _special(repo: Repository, staged: list[bytes], head: str, branch: str) -> t
         say("shallow", "the history is shallow: agents see as much of it as you have")
     modes = [record[:6] for record in staged]
     if b"160000" in modes:
-        say("submodules", "submodules are empty folders for agents and checks; their commits are kept as they are")
+        say("submodules", "submodules are shown read-only, at the commits that are recorded here")
     if b"120000" in modes:
         say("symlinks", "links that lead out of the repository lead nowhere in the sandbox")
     if any(name == "lfs" for name in repo.drivers()) or _mentions_lfs(repo.checkout):

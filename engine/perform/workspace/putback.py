@@ -7,15 +7,19 @@ lane that is as the report left it gets the same report.
 from __future__ import annotations
 
 import os
+from collections.abc import Set
 from pathlib import Path
 
 import msgspec
 
+from engine import files
+from engine.globs import Matcher
 from engine.perform.workspace import dotgit, lanes, trees
 from engine.perform.workspace.facts import Odd, Scan, ScopeReport
-from engine.perform.workspace.globs import Matcher
-from engine.perform.workspace.ignore import write_atomic
+from engine.perform.workspace.git import nul_split
+from engine.perform.workspace.ignore import Rules
 from engine.perform.workspace.names import raw
+from engine.perform.workspace.scan import View
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.trees import ABSENT, Change
 
@@ -63,12 +67,21 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True):
     report: ScopeReport
 
 
-def keep(store: Store, folder: Path, seen: Scan, before: str, base: str, report: ScopeReport) -> None:
-    """The patch that would bring everything back in, and the report."""
+def keep(
+    store: Store,
+    folder: Path,
+    seen: Scan,
+    before: str,
+    base: str,
+    report: ScopeReport,
+    leaked: Set[bytes] = frozenset(),
+) -> None:
+    """The patch that would bring everything back in, but for files with a secret in them, and the report."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if report.tree != seen.tree:
-        write_atomic(folder / "put-back.patch", trees.binary_patch(store.git, report.tree, seen.tree))
-    write_atomic(folder / "report.json", msgspec.json.encode(Kept(before=before, base=base, report=report)))
+    shown_tree = trees.overlay(store.git, seen.tree, report.tree, leaked, store.scratch) if leaked else seen.tree
+    if report.tree != shown_tree:
+        files.write(folder / "put-back.patch", trees.binary_patch(store.git, report.tree, shown_tree))
+    files.write(folder / "report.json", msgspec.json.encode(Kept(before=before, base=base, report=report)))
 
 
 def kept(folder: Path, before: str, base: str) -> ScopeReport | None:
@@ -80,12 +93,25 @@ def kept(folder: Path, before: str, base: str) -> ScopeReport | None:
     return found.report if (found.before, found.base) == (before, base) else None
 
 
-def apply(store: Store, lane: int, seen: Scan, tree: str, folder: Path) -> None:
+def apply(store: Store, lane: int, seen: Scan, tree: str, folder: Path, rules: Rules) -> None:
     """Change the lane: what no tree can hold is moved out, the rest becomes `tree`."""
     clone = dotgit.folder_of(store, lane)
+    view = lanes.view_of(store, lane)
     for item in seen.odd:
-        _move_out(store, clone, item, folder / "files")
-    lanes.set_tree(store, lanes.view_of(store, lane), tree)
+        if item.rule == "too-many":
+            _move_out_new(store, view, rules, folder / "files")
+        else:
+            _move_out(store, clone, item, folder / "files")
+    lanes.set_tree(store, view, tree)
+
+
+def _move_out_new(store: Store, view: View, rules: Rules, files: Path) -> None:
+    """Every new file, whole folders at a time."""
+    listing = ("ls-files", "-z", "--others", "--directory", "--no-empty-directory")
+    for path in nul_split(view.git.run(*listing, *rules.arguments(), "--")):
+        name = os.fsdecode(path.rstrip(b"/"))
+        if os.path.lexists(view.folder / name):
+            store.grave.set_aside(view.folder / name, files / name)
 
 
 def _move_out(store: Store, clone: Path, item: Odd, files: Path) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import shlex
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.clean import clean_line
 from engine.perform.workspace.facts import Identity, Refused
-from engine.perform.workspace.git import Git, GitError, nul_split
+from engine.perform.workspace.git import LOCK_SECONDS, Git, GitError, nul_split
 from engine.perform.workspace.names import shown
 
 # Harmless settings of the user's that change what their files mean; every other global setting is left aside.
@@ -112,18 +113,27 @@ class Repository:
         )
         self.git().run("update-ref", "--no-deref", "-m", why, "-z", "--stdin", stdin=body)
 
-    def take(self, engine: Git, tip: str, known: tuple[str, ...]) -> None:
-        """Copy what `tip` needs beyond `known` from the engine's objects into the repository."""
-        wanted = tip + "\n" + "".join(f"^{oid}\n" for oid in known if oid)
-        pack = engine.run("pack-objects", "--revs", "--stdout", "-q", "--delta-base-offset", stdin=wanted.encode())
-        count = int.from_bytes(pack[8:12], "big")
-        if count == 0:
-            return
-        git = self.git()
-        if count > 200:
-            git.run("index-pack", "--stdin", "--fix-thin", stdin=pack)
-        else:
-            git.run("unpack-objects", "-q", stdin=pack)
+    def try_locks(self, names: list[str]) -> None:
+        """Take the locks of these refs and let them go again. Raises GitError naming one that another git holds."""
+        there = self.refs(*names)
+        lines = ["start", *(f"verify {name}\0{there[name]}" for name in names if name in there), "prepare", "abort"]
+        body = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
+        self.git().run("update-ref", "--no-deref", "-z", "--stdin", stdin=body)
+
+
+def others_done(repo: Repository) -> None:
+    """Wait for another git that is at work in the checkout, as long as for any lock; who looks next says what is."""
+    lock, end = repo.git_dir / "index.lock", time.monotonic() + LOCK_SECONDS
+    while os.path.lexists(lock) and not ours(repo.git_dir) and time.monotonic() < end:
+        time.sleep(0.05)
+
+
+def ours(git_dir: Path) -> bool:
+    """Whether the lock of the index is a landing's own: a second name of its file."""
+    try:
+        return (git_dir / "index.devteam").samefile(git_dir / "index.lock")
+    except OSError:
+        return False
 
 
 def alternate(objects: Path) -> str:

@@ -8,10 +8,10 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from engine.globs import matcher
 from engine.perform.workspace import lanes, scan, trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import GitError
-from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.store import Store
 
 

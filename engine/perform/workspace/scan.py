@@ -18,6 +18,9 @@ from engine.perform.workspace.git import Git, nul_list, nul_split
 from engine.perform.workspace.names import shown
 
 MAX_FILE = 5_000_000
+MANY = 200
+TOP = "."
+"""Where no single path is meant."""
 _LONGEST = 3500  # a path the kernel takes, with room for a name
 _PRUNED = frozenset(("node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"))
 
@@ -90,8 +93,9 @@ def refresh(
     untracked: bool = True,
     submodules: str = "all",
     leave_out: Callable[[bytes], bool] | None = None,
+    max_new: int = 0,
 ) -> Scan:
-    """Bring the index in line with the folder and write its tree. `max_file` 0: no cap."""
+    """Bring the index in line with the folder and write its tree. `max_file` 0, `max_new` 0: no cap."""
     odd: list[Odd] = []
     gone: list[bytes] = []
     fresh: list[bytes] = []
@@ -106,6 +110,12 @@ def refresh(
             gone.append(change.path)
         else:
             _sort(seen.folder, change.path, fresh, gone, odd, 10 * max_file)
+    if max_new and len(others) > max_new:
+        # Not one of them is read: which ones were meant, nobody can say.
+        some = ", ".join(shown(path) for path in others[:3])
+        text = f"{len(others)} new files, more than {max_new} (workspace.max_files): {some} …"
+        odd.append(Odd(path=TOP, rule="too-many", text=text, whole=True))
+        others = []
     for path in others:
         if leave_out is not None and leave_out(path):
             continue
@@ -166,7 +176,10 @@ def _sort(folder: Path, path: bytes, fresh: list[bytes], gone: list[bytes], odd:
 
 def _add(seen: View, fresh: list[bytes]) -> list[Odd]:
     """Add paths; where git refuses one (a name that could become .git elsewhere), halve until it is found."""
-    status, _, err = seen.git.status("update-index", "--add", "--replace", "-z", "--stdin", stdin=nul_list(fresh))
+    # Many contents go into one pack: a file of its own for each, synced, costs milliseconds each.
+    options = ("-c", "core.bigFileThreshold=1") if len(fresh) > MANY else ()
+    adding = ("update-index", "--add", "--replace", "-z", "--stdin")
+    status, _, err = seen.git.status(*adding, stdin=nul_list(fresh), options=options)
     if status == 0 and "Ignoring path" not in err:  # git skips such a name without failing
         return []
     if len(fresh) > 1:

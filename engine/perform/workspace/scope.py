@@ -13,12 +13,14 @@ from dataclasses import dataclass, field
 
 from engine.core.clean import clean_line
 from engine.core.model import FileChange, Finding, Struct, Verdict
-from engine.perform.workspace import dotgit, lanes, putback, trees
-from engine.perform.workspace.facts import Scan, ScopeReport
-from engine.perform.workspace.globs import Matcher, matcher
+from engine.globs import Matcher, matcher
+from engine.perform.workspace import dotgit, lanes, leaks, putback, scope_rules, trees
+from engine.perform.workspace.facts import Odd, ScopeReport
 from engine.perform.workspace.ignore import Rules
 from engine.perform.workspace.names import raw, shown
-from engine.perform.workspace.secrets import holds_key, holds_token, named_like_a_secret
+from engine.perform.workspace.scan import TOP
+from engine.perform.workspace.scope_rules import finding
+from engine.perform.workspace.secrets import key_line, named_like_a_secret, token_lines
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.trees import ABSENT, GITLINK, SYMLINK, Change
 
@@ -31,6 +33,8 @@ class Limits(Struct, frozen=True, kw_only=True):
     """Bytes of one new file."""
     max_total: int = 50_000_000
     """Bytes of all that one attempt adds or changes."""
+    max_files: int = 2_000
+    """Files one attempt may add."""
 
 
 @dataclass(frozen=True)
@@ -68,11 +72,18 @@ def judge(
         total += len(new)
         if text is not None:
             findings.append(Finding(rule=text[0], text=clean_line(f"{shown(path)} {text[1]}"), path=shown(path)))
-        elif holds_key(new) and not holds_key(before.get(change.old, b"")) and not bounds.literal(path):
-            findings.append(_finding("secret", path, "holds a private key"))
-        elif holds_token(new) and not holds_token(before.get(change.old, b"")):
-            findings.append(_finding("secret", path, "holds something like an access token", severity="human"))
+        elif shape := _shape(new, before.get(change.old, b"")):
+            findings.append(finding("secret", path, shape, severity="human"))
     return findings
+
+
+def _shape(new: bytes, old: bytes) -> str:
+    """A key or a token by its shape alone, which the file did not have: it may be one for a test, so a human says."""
+    if (line := key_line(new)) and not key_line(old):
+        return f"line {line} holds a private key"
+    had = {token for _, token in token_lines(old)}
+    lines = [line for line, token in token_lines(new) if token not in had]
+    return f"line {lines[0]} holds something like an access token" if lines else ""
 
 
 def _first(
@@ -111,16 +122,13 @@ def _leads_out(path: bytes, target: bytes) -> bool:
     return False
 
 
-def _finding(rule: str, path: bytes, text: str, severity: str = "error") -> Finding:
-    return Finding(rule=rule, text=clean_line(f"{shown(path)} {text}"), path=shown(path), severity=severity)
-
-
 # ── performing it ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules: Rules, effect: str) -> ScopeReport:
     """Scan the lane, judge, put back, keep aside."""
-    seen = lanes.look(store, lane, rules, bounds.limits.max_file)
+    clone = os.fsencode(dotgit.folder_of(store, lane))
+    seen = lanes.look(store, lane, rules, bounds.limits.max_file, bounds.limits.max_files)
     before_tree, base_tree = trees.tree_of(store.git, before), trees.tree_of(store.git, base)
     folder = putback.folder_for(store, effect)
     earlier = putback.kept(folder, before_tree, base_tree)
@@ -133,21 +141,61 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     known = {finding.path for finding in findings}
     if whole is not attempt:  # what an earlier attempt left out of bounds
         findings += [item for item in judge(bounds, whole, contents, old) if item.path not in known]
-    findings += _structure(attempt) + _sizes(store, lane, attempt, bounds.limits) + _modes(store, lane, seen)
-    findings += [Finding(rule=odd.rule, text=clean_line(f"{odd.path} {odd.text}"), path=odd.path) for odd in seen.odd]
+    secret = _secrets(store, base_tree, whole, contents)
+    findings += secret
+    findings += scope_rules.structure(attempt) + scope_rules.sizes(clone, attempt, bounds.limits.max_total)
+    findings += scope_rules.modes(clone, seen.touched)
+    findings += [_of_odd(odd) for odd in seen.odd]
     bad = {raw(item.path) for item in findings if item.severity == "error" and item.rule != "mode"}
+    looked_at_whole = all(len(content) < _LOOKED_AT for content in contents.values())
     if not bad:
+        _is_clean(store, base_tree, seen.tree, looked_at_whole)
         return _report(findings, seen.tree, attempt, whole)
     inside, guarded = bounds.inside(), bounds.guarded()
+    taken = whole
     tree = putback.plan(store, before_tree, base_tree, seen, bad, lambda path: guarded(path) or not inside(path))
     attempt = trees.diff(store.git, before_tree, tree)
     whole = attempt if before_tree == base_tree else trees.diff(store.git, base_tree, tree)
     undone = [shown(change.path) for change in trees.diff(store.git, seen.tree, tree, lines=False)]
     reverted = tuple(dict.fromkeys([*undone, *(odd.path for odd in seen.odd)]))
     report = _report(findings, tree, attempt, whole, reverted, str(folder))
-    putback.keep(store, folder, seen, before_tree, base_tree, report)
-    putback.apply(store, lane, seen, tree, folder)
+    leaked = {raw(item.path) for item in secret if item.severity == "error"}
+    putback.keep(store, folder, seen, before_tree, base_tree, report, leaked)
+    putback.apply(store, lane, seen, tree, folder, rules)
+    if leaked:
+        _forget(store, (change.new for change in taken if change.path in leaked))
+    _is_clean(store, base_tree, tree, looked_at_whole)
     return report
+
+
+def _of_odd(odd: Odd) -> Finding:
+    text = odd.text if odd.path == TOP else f"{odd.path} {odd.text}"
+    return Finding(rule=odd.rule, text=clean_line(text), path=odd.path)
+
+
+def _secrets(store: Store, base: str, whole: list[Change], contents: Mapping[bytes, bytes]) -> list[Finding]:
+    """Values of the user's that the base has not: file and line, never the value."""
+    if not any(store.detect(content) for content in contents.values()):
+        return []
+    return [
+        finding("secret", leak.path, f"line {leak.line} holds a secret of yours, not shown here")
+        if leak.certain
+        else finding("secret", leak.path, f"line {leak.line} has a word that is also a secret of yours", "human")
+        for leak in leaks.leaks(store, base, whole)
+    ]
+
+
+def _is_clean(store: Store, base: str, tree: str, looked_at_whole: bool) -> None:
+    """A commit of this very tree need not look again."""
+    if looked_at_whole:
+        store.clean_trees.add((base, tree))
+
+
+def _forget(store: Store, objects: Iterable[bytes]) -> None:
+    """A content that was put back because of a secret in it does not stay in the store either."""
+    for oid in objects:
+        name = oid.decode()
+        (store.git_objects / name[:2] / name[2:]).unlink(missing_ok=True)
 
 
 def _report(
@@ -192,7 +240,7 @@ def _contents(store: Store, lane: int, *diffs: list[Change]) -> tuple[dict[bytes
             continue
         content = _read(clone + b"/" + change.path)
         new[change.new] = content
-        if change.old_mode not in (ABSENT, GITLINK) and (holds_key(content) or holds_token(content)):
+        if change.old_mode not in (ABSENT, GITLINK) and (key_line(content) or any(token_lines(content))):
             suspicious.append(change.old)
     return new, trees.blobs(store.git, suspicious)
 
@@ -206,60 +254,3 @@ def _read(path: bytes) -> bytes:
         return b""
     with os.fdopen(descriptor, "rb") as file:
         return file.read(_LOOKED_AT)
-
-
-def _structure(attempt: list[Change]) -> list[Finding]:
-    """A file where there was a folder, or the reverse; and the shape of a bare repository."""
-    added = {change.path for change in attempt if change.kind == "added"}
-    deleted = {change.path for change in attempt if change.kind == "deleted"}
-    found = []
-    for new, old in ((added, deleted), (deleted, added)):
-        for path in new:
-            for parent in trees.parents(path):
-                if parent in old:
-                    found += [
-                        _finding("type-change", item, "changed between file and folder") for item in (path, parent)
-                    ]
-    heads = [path[: -len(b"HEAD")] for path in added if path == b"HEAD" or path.endswith(b"/HEAD")]
-    for folder in heads:
-        inside = [path for path in added if path.startswith(folder)]
-        if any(path.startswith((folder + b"objects/", folder + b"refs/")) for path in inside) or (
-            folder + b"config" in added
-        ):
-            found += [_finding("nested-repository", path, "is part of a repository inside this one") for path in inside]
-    return found
-
-
-def _sizes(store: Store, lane: int, attempt: list[Change], limits: Limits) -> list[Finding]:
-    clone = os.fsencode(dotgit.folder_of(store, lane))
-    sizes = []
-    for change in attempt:
-        if change.new_mode in (ABSENT, GITLINK, SYMLINK):
-            continue
-        try:
-            sizes.append((os.lstat(clone + b"/" + change.path).st_size, change.path))
-        except OSError:
-            continue
-    total = sum(size for size, _ in sizes)
-    found = []
-    for size, path in sorted(sizes, reverse=True):  # the largest go first until the rest fits
-        if total <= limits.max_total:
-            break
-        found.append(_finding("too-large", path, f"has {size} bytes; the attempt has more than {limits.max_total}"))
-        total -= size
-    return found
-
-
-def _modes(store: Store, lane: int, seen: Scan) -> list[Finding]:
-    """Set-user-id and the like, which no tree records: taken off, and said."""
-    clone = os.fsencode(dotgit.folder_of(store, lane))
-    found = []
-    for path in map(raw, seen.touched):
-        try:
-            mode = os.lstat(clone + b"/" + path).st_mode
-        except OSError:
-            continue
-        if stat.S_ISREG(mode) and mode & (stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX):
-            os.chmod(clone + b"/" + path, stat.S_IMODE(mode) & 0o777)  # noqa: PTH101 — a regular file by lstat
-            found.append(_finding("mode", path, "had a set-user-id, set-group-id or sticky bit"))
-    return found

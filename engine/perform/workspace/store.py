@@ -9,10 +9,11 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine import files
 from engine.perform.workspace.destroy import Grave
 from engine.perform.workspace.git import Git
-from engine.perform.workspace.ignore import write_atomic
 from engine.perform.workspace.repository import Repository, alternate, identity_env
+from engine.perform.workspace.secrets import Detector, nothing_known
 
 # Highest in precedence of all attributes: whatever a tree's .gitattributes say, bytes are bytes.
 _RAW = b"* -text -ident -filter -working-tree-encoding !eol !merge !diff\n"
@@ -29,6 +30,15 @@ class Store:
     grave: Grave
     lock: threading.RLock = field(default_factory=threading.RLock)
     """Commits, landings and rollbacks one after the other."""
+    detect: Detector = nothing_known
+    """Finds secrets of the user's in a content."""
+    clean_trees: set[tuple[str, str]] = field(default_factory=set)
+    """Pairs of trees between which no secret came in: looked at once."""
+    said: list[str] = field(default_factory=list)
+    """What was found out of place and mended, in words, until somebody records it."""
+
+    def say(self, words: str) -> None:
+        self.said.append(words)
 
     def folder(self, *parts: str) -> Path:
         path = self.root.joinpath(*parts)
@@ -55,7 +65,7 @@ class Store:
         return self.folder("tmp")
 
 
-def open_store(state: Path, repo: Repository) -> Store:
+def open_store(state: Path, repo: Repository, detect: Detector = nothing_known) -> Store:
     """Make the state directory's layout, or take up the one there is. Safe to repeat after a kill at any point."""
     state.mkdir(parents=True, exist_ok=True, mode=0o700)
     root = Path(os.path.realpath(state))
@@ -68,7 +78,7 @@ def open_store(state: Path, repo: Repository) -> Store:
         made = Git(None, root)
         made.run("init", "--quiet", "--bare", "--template=", f"--object-format={repo.object_format}", "--", str(fresh))
         (fresh / "info").mkdir(exist_ok=True)
-        write_atomic(fresh / "info" / "attributes", _RAW)
+        files.write(fresh / "info" / "attributes", _RAW)
         grave.discard(target)
         fresh.rename(target)
     write_atomic_if_new(target / "objects" / "info" / "alternates", os.fsencode(alternate(repo.objects)) + b"\n")
@@ -77,7 +87,7 @@ def open_store(state: Path, repo: Repository) -> Store:
         write_atomic_if_new(target / "shallow", shallow.read_bytes())
     for name in ("index", "tmp", "lanes", "aside"):
         (root / name).mkdir(exist_ok=True, mode=0o700)
-    return Store(root, repo, git, grave)
+    return Store(root, repo, git, grave, detect=detect)
 
 
 def write_atomic_if_new(path: Path, data: bytes) -> None:
@@ -86,4 +96,4 @@ def write_atomic_if_new(path: Path, data: bytes) -> None:
             return
     except OSError:
         path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, data)
+    files.write(path, data)

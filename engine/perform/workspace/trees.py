@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.model import FileChange
+from engine.core.vocabulary import ChangeKind
 from engine.perform.workspace.facts import LogEntry, WorkspaceError
 from engine.perform.workspace.git import RAW_DIFF, Git, GitError, nul_split
 from engine.perform.workspace.names import raw, shown
@@ -31,7 +33,7 @@ class Change:
     binary: bool = False
 
     @property
-    def kind(self) -> str:
+    def kind(self) -> ChangeKind:
         if self.old_mode == ABSENT:
             return "added"
         if self.new_mode == ABSENT:
@@ -86,6 +88,13 @@ def patch(git: Git, before: str, after: str, path: str | None = None, cap: int =
 def binary_patch(git: Git, before: str, after: str) -> bytes:
     """A patch that `git apply` can take, whole."""
     return git.run("diff-tree", "-r", "-p", "--binary", "--full-index", *RAW_DIFF, before, after, "--")
+
+
+def patch_id(git: Git, before: str, after: str) -> str:
+    """What a change does, whatever stands around it: its lines by file, without places, context and object names."""
+    patch = git.run("diff-tree", "-r", "-p", "-U0", "--binary", "--full-index", *RAW_DIFF, before, after, "--")
+    lines = (line for line in patch.split(b"\n") if not line.startswith((b"@@ ", b"index ")))
+    return hashlib.sha256(b"\n".join(lines)).hexdigest()
 
 
 def parents(path: bytes) -> list[bytes]:

@@ -7,9 +7,12 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from engine.core.model import FileChange
-from engine.perform.contract import Mount
+from engine.core.model import FileChange, MachineFault
+from engine.globs import matcher
+from engine.perform.process.spawning import Mount
+from engine.perform.workspace import branch as sprint_branch
 from engine.perform.workspace import (
+    checkout_copy,
     commits,
     dotgit,
     environment,
@@ -20,6 +23,7 @@ from engine.perform.workspace import (
     room,
     scope,
     start,
+    submodules,
     trees,
 )
 from engine.perform.workspace.facts import (
@@ -30,6 +34,7 @@ from engine.perform.workspace.facts import (
     Identity,
     LandReport,
     LogEntry,
+    Looked,
     Moved,
     Prepared,
     Refused,
@@ -37,12 +42,15 @@ from engine.perform.workspace.facts import (
     Rollback,
     ScopeReport,
     Started,
+    WorkspaceError,
 )  # fmt: skip
 from engine.perform.workspace.git import GitError, nul_split
-from engine.perform.workspace.globs import matcher
 from engine.perform.workspace.ignore import Rules, rules_of
-from engine.perform.workspace.repository import Repository, find, git_error_as_refusal
+from engine.perform.workspace.progress import Progress
+from engine.perform.workspace.repository import Repository, find, git_error_as_refusal, others_done
 from engine.perform.workspace.scope import Bounds, Limits
+from engine.perform.workspace.secrets import Detector, nothing_known
+from engine.perform.workspace.shape import shape
 from engine.perform.workspace.store import Store, open_store
 
 CACHES = frozenset(("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"))
@@ -63,13 +71,16 @@ class Workspace:
         self.limits = limits
         self.mounts = mounts
         """The user's dependency folders: bound read-only beneath the mounted clone."""
-        self.branch = start.branch_of(sprint)
+        self.branch = sprint_branch.branch_of(sprint)
+        self._own_head = ""
+        self.progress = Progress(on=False)
+        """Whether commits carry plan and progress."""
 
     @classmethod
     def open(
         cls, checkout: Path, state: Path, sprint: str, identity: Identity | None = None,
         protected: tuple[str, ...] = (), copy: tuple[str, ...] = (), limits: Limits | None = None,
-        home: Path | None = None, mounts: tuple[Mount, ...] | None = None,
+        home: Path | None = None, mounts: tuple[Mount, ...] | None = None, detect: Detector = nothing_known,
     ) -> Workspace:  # fmt: skip
         """Open, or make, the workspace of a sprint. Raises Refused when the repository cannot be worked on.
 
@@ -83,7 +94,9 @@ class Workspace:
             found = environment.find(repo, home) if mounts is None else mounts
         except GitError as problem:
             raise git_error_as_refusal(problem, repo.checkout) from problem
-        store = open_store(state, repo)
+        store = open_store(state, repo, detect)
+        if mounts is None and (repo.checkout / ".gitmodules").is_file():
+            found = (*found, *submodules.fill(store).mounts)
         return cls(store, sprint, protected, copy, limits or Limits(), found)
 
     @property
@@ -102,17 +115,53 @@ class Workspace:
     def start_sprint(self, at: float) -> Started:
         """The base snapshot and the sprint branch. Raises Refused for a state that preflight refuses."""
         if start.record(self.store, self.sprint) is None:
+            others_done(self.repo)
             report = self.preflight()
             if not report.ok:
                 raise Refused(report.refusal, hint=report.command)
         self.store.sweep(at)
         return start.start(self.store, self.sprint, at)
 
+    def stand_on_head(self) -> None:
+        """For a workspace that never becomes a sprint: its head is the user's own commit."""
+        self._own_head = self.repo.head()[0]
+
     def started(self) -> Started:
         record = start.record(self.store, self.sprint)
         if record is None:
             raise Refused(f"sprint {self.sprint} has not started here", hint="devteam run")
         return record
+
+    def has_started(self) -> bool:
+        """Whether the sprint began here. Its record is made anew from the refs where only that was lost."""
+        return start.known(self.store, self.sprint) is not None
+
+    def since_base(self) -> list[LogEntry]:
+        """The sprint's own commits, newest first."""
+        return trees.log(self.store.git, self.head(), f"^{self.started().base}")
+
+    def bring_back(self, commit: str) -> None:
+        """Where every ref of the sprint is gone, the engine's own objects may still have what the journal names."""
+        sprint_branch.bring_back(self.store, self.sprint, commit, self.started())
+
+    def back_up_tip(self) -> str:
+        """Keep what the mirror has and the branch lost under a ref; the mirror follows the branch. Returns the ref."""
+        return points.back_up_tip(self.store, self.sprint)
+
+    def look(self, lane: int, at: float, commits: int = 15) -> Looked:
+        """Give a lane the user's files as they are now, for agents that only read. No sprint begins by it."""
+        report = self.preflight()
+        if not report.ok:
+            raise Refused(report.refusal, hint=report.command)
+        base, tree = start.look(self.store, self.sprint, at)
+        self.prepare(lane, tree, base)
+        head, _branch = self.repo.head()
+        subjects = [entry.subject for entry in trees.log(self.store.git, head, limit=commits)] if head else []
+        return Looked(base=base, tree=tree, files=self.files(tree), commits=tuple(subjects))
+
+    def files(self, tree: str) -> tuple[str, ...]:
+        """The paths of a tree, for people and globs."""
+        return tuple(trees.fs_path(path) for path in trees.entries(self.store.git, tree))
 
     # ── lanes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -143,7 +192,8 @@ class Workspace:
 
     def snapshot(self, lane: int, base: str | None = None) -> str:
         """The lane's content as a tree."""
-        return lanes.look(self.store, lane, self._rules(base or self.head()), self.limits.max_file).tree
+        limits = self.limits
+        return lanes.look(self.store, lane, self._rules(base or self.head()), limits.max_file, limits.max_files).tree
 
     def check_scope(
         self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "",
@@ -166,19 +216,46 @@ class Workspace:
     # ── commits ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def commit(
-        self, task: str, tree: str, base: str, message: str, evidence: str, effect: str, at: float
+        self, task: str, tree: str, base: str, message: str, evidence: str, effect: str, at: float, override: str = ""
     ) -> Committed | Moved | Conflict:
-        return commits.commit(self.store, self.sprint, task, tree, base, message, evidence, effect, at)
+        return commits.commit(
+            self.store, self.sprint, task, tree, base, message, evidence, effect, at, override, self.progress
+        )
+
+    def keep_tree(self, task: str, name: str, tree: str, base: str, reason: str, evidence: str, at: float) -> str:
+        """Pin what a task had come to, on its base. Returns the ref."""
+        return points.keep_tree(self.store, self.sprint, task, name, tree, base, reason, evidence, at)
+
+    def has_it(self) -> str:
+        """The ref that has the sprint's commits: its branch, or the mirror while somebody has that checked out."""
+        return sprint_branch.has_it(self.store, self.sprint)
+
+    def heard(self) -> list[str]:
+        """What was found out of place and mended since this was last asked."""
+        said, self.store.said[:] = list(self.store.said), []
+        return said
+
+    def stands(self) -> None:
+        """Raises WorkspaceError, with the fault, where the repository, the sprint's commits or its refs are not to be
+        had: really tried."""
+        if not (self.repo.git_dir / "HEAD").exists():
+            where = self.checkout
+            raise WorkspaceError(f"there is no repository at {where} any more", fault=MachineFault.REPO_MOVED)
+        self.tree_of(self.head())
+        others_done(self.repo)
+        self.repo.try_locks([self.branch, sprint_branch.ref_of(self.sprint, "tip")])
 
     def head(self) -> str:
-        """The sprint branch's commit."""
-        return points.branch_tip(self.store, self.sprint)
+        """The sprint's commit."""
+        return self._own_head or points.branch_tip(self.store, self.sprint)
 
     def log(self, limit: int = 20) -> list[LogEntry]:
         return trees.log(self.store.git, self.head(), limit=limit)
 
     def is_reachable(self, commit: str, branch: str | None = None) -> bool:
-        tip = self.repo.resolve(branch or self.branch)
+        if branch is None:
+            return sprint_branch.reachable(self.store, self.sprint, commit)
+        tip = self.repo.resolve(branch)
         return bool(tip) and trees.is_ancestor(self.store.git, commit, tip)
 
     # ── trees ──────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -238,6 +315,12 @@ class Workspace:
     def roll_back_to_baseline(self, baseline: str, at: float) -> Rollback:
         return points.roll_back_to_baseline(self.store, self.sprint, baseline, at)
 
+    def newest_commits(self, most: int) -> list[str]:
+        return points.newest_commits(self.store, self.sprint, most)
+
+    def go_to(self, commit: str, reason: str, at: float) -> Rollback:
+        return points.go_to(self.store, self.sprint, commit, reason, at)
+
     def roll_back_check(self, is_good: Callable[[str], bool], most: int = points.SEARCHED) -> str:
         """The commit a smart rollback would go to; the tip itself when it is good; empty when none is."""
         return points.last_good(self.store, self.sprint, is_good, most)
@@ -258,12 +341,42 @@ class Workspace:
     # ── landing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
     def land(self, apply: bool = True) -> LandReport:
-        return land.land(self.store, self.started(), apply)
+        others_done(self.repo)
+        return land.land(self.store, self.started(), apply, self.progress)
 
     def land_patch(self, target: Path) -> LandReport:
         return land.write_patch(self.store, self.started(), target)
 
     # ── environment ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def user_tree(self) -> str:
+        """The user's files as a tree, as a sprint started now would have them."""
+        return start.user_files(self.store, self.store.index("user-tree"))[0].tree
+
+    def copy_checkout(self, dest: Path) -> checkout_copy.Copied:
+        """A copy of the checkout with what no clone has; carried folders are bound there as in a clone."""
+        copied = checkout_copy.copy_checkout(self.store, dest, (mount.dest for mount in self.mounts))
+        environment.make_mount_points(self.mounts, self.checkout, dest)
+        return copied
+
+    def has_more_than_a_clone(self) -> bool:
+        """Whether ignored files lie in the checkout besides what is carried, copied or only a tool's cache."""
+        carried = {mount.dest for mount in self.mounts}
+        copied = matcher(self.copy)
+        for path in environment.ignored(self.repo):
+            name = os.fsdecode(path.rstrip(b"/"))
+            known = self.checkout / name in carried or copied(path.rstrip(b"/")) or name.partition("/")[0] == ".devteam"
+            if not known and not checkout_copy.is_cache(name):
+                return True
+        return False
+
+    def empty_submodules(self) -> tuple[str, ...]:
+        """Submodules of which nothing lies here."""
+        return submodules.fill(self.store).empty if (self.checkout / ".gitmodules").is_file() else ()
+
+    def shape(self) -> str:
+        """Names what a room gets besides its tree, as it is now."""
+        return shape(self.checkout, self.copy, self.mounts)
 
     def map_path(self, text: str, lane: int) -> str:
         """Paths of the lane's clone in output, as the user knows them."""

@@ -39,7 +39,7 @@ def act(prompt: str, speak: object) -> int:
         case failure if failure in FAILURES:
             return say.fail(failure)
         case "loop":
-            for number in range(30):
+            for number in range(600):
                 say.tool("run", f"step {number}")
                 if say.capped(number + 1):
                     return say.cap()

@@ -12,9 +12,9 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, TaskSpec
-from engine.perform.checks.command import adopt
-from engine.perform.checks.judge import Judged, judge
-from engine.perform.checks.spec import CheckSpec, HeldOut
+from engine.perform.checks.proof.judge import Judged, judge
+from engine.perform.checks.run.command import adopt
+from engine.perform.checks.run.spec import CheckSpec, HeldOut
 from tests.checks.cheats.repo import HELD_OUT, REPOS, Scenario
 from tests.checks.ground import PYTHON, GitTrees, plain_spawner, setting, which
 
@@ -58,8 +58,8 @@ class Sentence:
     @property
     def reason(self) -> str:
         bad = [f"{r.name} {r.verdict}: {r.reason}" for r in self.judged.results if r.required and r.verdict != "PASS"]
-        asked = [f"{f.rule} ({f.severity}): {f.text}" for f in self.judged.findings if f.severity in ("human", "error")]
-        return (asked + bad or ["accepted"])[0]
+        said = f"{self.judged.proof}: {self.judged.reason}"
+        return said if not bad else f"{said} | {bad[0]}"
 
 
 async def _one(scenario: Scenario, trees: GitTrees, folder: Path, lane: int) -> Sentence:
@@ -82,9 +82,8 @@ async def _one(scenario: Scenario, trees: GitTrees, folder: Path, lane: int) -> 
         spawner=plain_spawner(folder),
         setting=place,
         clock=time.time,
-        task=TaskSpec(id="1.1", title=scenario.title, allow=scenario.allow),
+        task=TaskSpec(id="1.1", title=scenario.title, allow=scenario.allow, proof=scenario.proof),
         held_out=held,
-        completion=bool(held),
     )
     return Sentence(scenario, judged, time.monotonic() - started)
 

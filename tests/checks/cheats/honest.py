@@ -16,7 +16,7 @@ def work(
     name: str, edits: dict[str, Edit], *allow: str, title: str = "Improve the shop", repo: str = "python"
 ) -> Scenario:
     """A task that is not the bug: the red test stays red and is nobody's fault."""
-    return Scenario(name, edits, repo=repo, allow=allow, title=title, must_fix=False)
+    return Scenario(name, edits, repo=repo, allow=allow, title=title, must_fix=False, proof="none")
 
 
 def _cart(*more: str) -> list[tuple[str, str]]:
@@ -60,11 +60,11 @@ HONEST: tuple[Scenario, ...] = (
     work("a feature deleted with its tests (allowed)", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "delete-tests", title="Remove coupons"),
     work("a feature deleted, its test named", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "tests/test_legacy.py::test_coupon", title="Remove coupons"),
     work("a feature deleted, its test file named", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "tests/test_legacy.py", title="Remove coupons"),
-    work("behaviour changed by the task (allowed)", {MONEY: [(".{cents", ",{cents")], "tests/data/shown.json": '{"5": "0,05", "1234": "12,34"}\n'}, "change-tests", title="Show money with a comma"),
+    work("behaviour changed by the task (allowed)", {MONEY: [(".{cents", ",{cents")], "tests/data/shown.json": '{"5": "0,05", "1234": "12,34"}\n'}, "edit tests/data/shown.json", title="Show money with a comma"),
     work("behaviour changed, the test named", {"src/shop/legacy.py": [('"SPRING"', '"AUTUMN"')], "tests/test_legacy.py": [('"SPRING"', '"AUTUMN"')]}, "tests/test_legacy.py::test_coupon", title="The autumn coupon"),
     work("check config by permission", {"pyproject.toml": [("line-length = 100", "line-length = 120")]}, "change-config"),
     work("check config by permission, file named", {"pyproject.toml": [("line-length = 100", "line-length = 110")]}, "pyproject.toml"),
-    work("CI by permission", {".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    steps:\n      - run: python -m pytest -q\n"}, "change-config"),
+    work("CI by permission", {".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    steps:\n      - run: python -m pytest -q\n"}, "edit .github/workflows/ci.yml"),
     work("a dependency added", {"pyproject.toml": [("dependencies = []", 'dependencies = ["rich>=13"]')]}),
     work("a version bumped", {"pyproject.toml": [('version = "1.0"', 'version = "1.1"')]}),
     work("a console script added", {"pyproject.toml": [("[tool.pytest", '[project.scripts]\nshop = "shop.cli:main"\n\n[tool.pytest')], "src/shop/cli.py": 'import sys\n\nfrom shop.cart import total\n\n\ndef main():\n    print(total([int(a) for a in sys.argv[1:]]))\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'}),

@@ -108,6 +108,8 @@ class Scenario:
     must_fix: bool = True
     """The task's own verify command is the failing test."""
     held_out: bool = False
+    proof: str = ""
+    """`none`: the plan says that there is nothing to show."""
 
     def files(self) -> dict[str, str]:
         files = dict(REPOS[self.repo])

@@ -1,0 +1,42 @@
+"""Whether a run may begin: no agent is paid before the checks can judge somebody, and judge the clone as the checkout.
+
+The environment's fault (PROOF §5): nobody's counters are touched, nothing is charged, and the words name the one line
+that mends it.
+"""
+
+from __future__ import annotations
+
+from engine.core.model import CheckKind, CheckResult, Verdict
+from engine.core.state import State
+
+LOOK = "devteam doctor --run"
+SHOWING = (CheckKind.TESTS, CheckKind.OWN, CheckKind.BUILD)
+"""Checks that can be red on the base and green on a change; a lint or a type check shows nothing."""
+
+
+def refusal(state: State) -> str:
+    """Why this run stops before its first call; empty: it may begin."""
+    scaffolding = any(phase.scaffold for phase in state.plan.phases) if state.plan else False
+    for result in state.baseline:
+        if result.required and (words := _wrong(result, scaffolding)):
+            return f"environment: {result.name}: {words} — {result.hint or LOOK}"
+    if state.baseline and not scaffolding and not any(result.kind in SHOWING for result in state.baseline):
+        for task in state.plan.tasks() if state.plan else ():
+            if not task.verify and not task.proof:
+                words = f"no check here runs a test, so nothing could prove task {task.id}"
+                return f"environment: {words} — give it a `verify:` command, or add the tests to [[checks.run]]"
+    return ""
+
+
+def _wrong(result: CheckResult, scaffolding: bool) -> str:
+    if result.only_in_clone:
+        more = f" and {len(result.only_in_clone) - 1} more" if len(result.only_in_clone) > 1 else ""
+        return f"passes in your checkout, not in a clone: {result.only_in_clone[0]}{more}"
+    match result.verdict:
+        case Verdict.PASS | Verdict.FAIL:
+            return ""
+        case Verdict.ERROR:
+            return result.reason
+        case Verdict.NOT_RUN:
+            empty = result.kind is CheckKind.TESTS and result.counts is not None and not result.failing
+            return "" if empty and scaffolding else result.reason

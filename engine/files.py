@@ -1,0 +1,94 @@
+"""The one writer of files: whole or not at all, for their owner only unless said otherwise, never through a link.
+
+`durable` means that the file and its name survive a power loss; what can be made again does without.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+PRIVATE = 0o600
+PRIVATE_FOLDER = 0o700
+SHARED = 0o644
+"""For what lies in the user's own repository."""
+
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK)
+
+
+def write(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bool = True) -> None:
+    """Put a file in place of whatever is there under its name. A link is replaced, not followed."""
+    with _made(path, data, mode, durable) as made:
+        made.replace(path)
+    if durable:
+        sync(path.parent)
+
+
+def write_new(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bool = True) -> None:
+    """A file that appears whole under a free name; FileExistsError where the name is taken."""
+    with _made(path, data, mode, durable) as made:
+        try:
+            os.link(made, path)  # unlike a rename, it refuses a name that is taken
+        except OSError as error:
+            if error.errno not in _NO_LINKS:
+                raise
+            if os.path.lexists(path):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+            made.replace(path)
+    if durable:
+        sync(path.parent)
+
+
+def write_inside(folder: Path, name: str, text: str) -> None:
+    """Put a file into a folder that an agent had before us: a link it left there is removed, never written through."""
+    if folder.is_symlink() or folder.is_file():
+        folder.unlink()
+    private_folder(folder)
+    path = folder / name
+    path.unlink(missing_ok=True)
+    with os.fdopen(os.open(path, _NEW, PRIVATE), "w", encoding="utf-8", errors="replace") as file:
+        file.write(text)
+
+
+def appending(path: Path, *, mode: int = PRIVATE, buffering: int = -1) -> BinaryIO:
+    """A log, open for more at its end; its folder is made. The caller closes it."""
+    private_folder(path.parent)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.fdopen(os.open(path, flags, mode), "ab", buffering=buffering)
+
+
+def private_folder(path: Path) -> Path:
+    """Make a folder, and what is missing above it, for its owner only."""
+    path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    return path
+
+
+def sync(path: Path) -> None:
+    """Make a file, or the names in a folder, durable."""
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _made(path: Path, data: bytes | str, mode: int, durable: bool) -> Iterator[Path]:
+    """A whole file beside its place, gone again at the end whatever happened to it."""
+    made = path.with_name(f".{path.name[:60]}.{os.urandom(8).hex()}.tmp")
+    fd = os.open(made, _NEW, mode)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            os.fchmod(fd, mode)  # the umask has no say
+            file.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+            if durable:
+                file.flush()
+                os.fsync(fd)
+        yield made
+    finally:
+        made.unlink(missing_ok=True)

@@ -1,0 +1,148 @@
+"""What the repository's sprints decided and learnt the hard way: files of learnings/, found by files and words."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path, PurePosixPath
+
+from engine.core.clean import clean, clean_line
+from engine.core.events import LearningRecorded
+from engine.core.model import Struct
+from engine.paths import RepoPaths, kebab
+
+MOST_SHOWN = 5
+MOST_CHARS = 1_600
+LARGEST = 64_000
+ALIKE = 0.75
+"""Share of words two titles have in common to be the same learning."""
+DISPUTES = 2
+"""So many agents contradict a learning, and the human is asked about it."""
+_FILE = re.compile(r"(\d{3,})-([a-z0-9][\w.-]*)\.md$")
+_FIELD = re.compile(r"^- (kind|origin|files|contradicted): (.*)$", re.MULTILINE)
+_WORD = re.compile(r"[a-z][a-z0-9_]{2,}")
+_PLAIN = frozenset(
+    {"the", "and", "for", "with", "that", "this", "from", "into", "not", "are", "was", "were", "has", "have", "its"}
+    | {"our", "you", "your", "use", "used", "uses", "using", "add", "adds", "make", "makes", "made", "when", "then"}
+    | {"than", "will", "can", "may", "must", "should", "task", "tasks", "test", "tests", "code", "file", "files"}
+    | {"new", "all", "any", "kind", "origin", "decision", "why", "avoid", "planner", "implementer"}
+)
+
+
+class Learning(Struct, frozen=True, kw_only=True):
+    """One file of learnings/."""
+
+    name: str
+    """sprint/file stem: what people and agents call it."""
+    title: str
+    text: str
+    path: Path
+    avoid: bool = False
+    origin: str = ""
+    files: tuple[str, ...] = ()
+    disputes: tuple[str, ...] = ()
+
+
+class Relevant(Struct, frozen=True, kw_only=True):
+    """A learning that a prompt is given, and why that one."""
+
+    learning: Learning
+    why: str
+
+
+def read_all(root: Path) -> tuple[Learning, ...]:
+    """Every learning of every sprint, oldest sprint first; a file that cannot be read is left out."""
+    folder = RepoPaths(root=root).sprints
+    found = []
+    for path in sorted(folder.glob("*/learnings/*.md")) if folder.is_dir() else ():
+        if not _FILE.search(path.name) or path.is_symlink():
+            continue
+        try:
+            with path.open("rb") as file:
+                text = file.read(LARGEST).decode("utf-8", "replace")
+        except OSError:
+            continue
+        found.append(parse(f"{path.parents[1].name}/{path.stem}", text, path))
+    return tuple(found)
+
+
+def parse(name: str, text: str, path: Path) -> Learning:
+    text = clean(text)
+    first = next((line for line in text.splitlines() if line.strip()), name)
+    fields = _FIELD.findall(text)
+    values = dict(reversed(fields))
+    return Learning(
+        name=name,
+        title=clean_line(first.lstrip("# ")),
+        text=text,
+        path=path,
+        avoid=values.get("kind") == "avoid",
+        origin=values.get("origin", ""),
+        files=tuple(one.strip() for one in values.get("files", "").split(",") if one.strip()),
+        disputes=tuple(words for key, words in fields if key == "contradicted"),
+    )
+
+
+def render(event: LearningRecorded, sprint: str) -> str:
+    """A decision as a file of learnings/."""
+    who = event.role.value if event.role is not None else "devteam"
+    about = f", task {event.task}" if event.task else ""
+    lines = [f"# {clean_line(event.text, 200)}", "", f"- kind: {'avoid' if event.avoid else 'decision'}"]
+    lines.append(f"- origin: {sprint}{about}, {who}")
+    lines += [f"- files: {', '.join(clean_line(path) for path in event.files[:20])}"] if event.files else []
+    lines += ["", f"Why: {clean(event.why).strip()}"] if event.why.strip() else []
+    if event.alternatives:
+        lines += ["", "## Alternatives", "", *(f"- {clean_line(one)}" for one in event.alternatives)]
+    return "\n".join(lines) + "\n"
+
+
+def with_dispute(one: Learning, who: str) -> str:
+    return f"{one.text.rstrip()}\n- contradicted: {clean_line(who, 300)}\n"
+
+
+def doubtful(learnings: Iterable[Learning]) -> list[Learning]:
+    """Contradicted so often that a human should say what holds."""
+    return [one for one in learnings if len(one.disputes) >= DISPUTES]
+
+
+def file_name(number: int, event: LearningRecorded) -> str:
+    words = [word for word in kebab(event.text).split("-") if word not in _PLAIN][:5]
+    return f"{number:03d}-{'-'.join(words)[:48].strip('-') or 'decision'}.md"
+
+
+def known(title: str, learnings: Iterable[Learning]) -> Learning | None:
+    """The learning that says the same already."""
+    words = _words(title)
+    for one in learnings:
+        theirs = _words(one.title)
+        if words and theirs and len(words & theirs) / len(words | theirs) >= ALIKE:
+            return one
+    return None
+
+
+def relevant(learnings: Sequence[Learning], words: str, files: Iterable[str]) -> tuple[Relevant, ...]:
+    """The few that bear on these words and files, best first, each with what they have in common."""
+    wanted, paths = _words(words), {path.strip("/") for path in files if path}
+    folders = {str(PurePosixPath(path).parent) for path in paths} - {"."}
+    scored = []
+    for place, one in enumerate(learnings):
+        same = [path for path in one.files if path in paths]
+        near = [path for path in one.files if str(PurePosixPath(path).parent) in folders and path not in same]
+        shared = sorted(wanted & _words(f"{one.title} {one.text}"), key=lambda word: (-len(word), word))
+        score = 5 * len(same) + 2 * bool(near) + len(shared) + (1 if one.avoid else 0)
+        if same or near or len(shared) >= 2:
+            parts = [f"same file {same[0]}"] if same else [f"near {near[0]}"] if near else []
+            parts += [f"words {', '.join(shared[:4])}"] if shared else []
+            scored.append((score, place, Relevant(learning=one, why="; ".join(parts))))
+    scored.sort(key=lambda row: (-row[0], -row[1]))
+    return tuple(row[2] for row in scored[:MOST_SHOWN])
+
+
+def shown(one: Learning) -> str:
+    """What a prompt points at: bounded, with its name so that an agent can contradict it."""
+    text = one.text if len(one.text) <= MOST_CHARS else one.text[:MOST_CHARS] + "\n[… cut …]\n"
+    return f"{text.rstrip()}\n\n(learning {one.name})\n"
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.casefold())) - _PLAIN

@@ -1,0 +1,140 @@
+"""The link to an engine in another process: over the channel while it runs, by the journal while none does.
+
+Closing it leaves the engine alone; when the engine ends or comes back, it is said and followed on.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from engine import VERSION
+from engine.channel.client import ChannelClosed, Watching, identified
+from engine.core.commands import Ack, AnyCommand
+from engine.core.events import Envelope
+from engine.core.fold import apply
+from engine.core.state import State
+from engine.journal import Journal, JournalError, JournalMissing
+from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
+from engine.link.source import Source
+
+LOOK_SECONDS = 0.2
+"""Between two looks for an engine, or for what one without a channel has written."""
+
+
+class AttachedLink:
+    """Follows one sprint, wherever its engine is."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._state = State()
+        self._closed = asyncio.Event()
+        self._engine: Watching | None = None
+        self._journal: Journal | None = None
+
+    async def snapshot(self) -> State:
+        self._state = await asyncio.to_thread(self._source.state)
+        return self._state
+
+    async def follow(self, after: int) -> AsyncIterator[Item]:
+        seen, said = after, self._standing()
+        if said.status != "connected":
+            yield said
+        while not self._closed.is_set():
+            try:
+                news = self._recorded(seen)
+            except JournalError as error:
+                self._forget_journal()
+                lost = LinkStatus(status="lost", detail=str(error), hint=error.hint)
+                if lost != said:
+                    yield (said := lost)
+                await self._nap(2 * LOOK_SECONDS)
+                continue
+            for envelope in news:
+                seen = envelope.seq
+                self._note(envelope)
+                yield envelope
+            status = self._standing()
+            if status.status == "connected":
+                try:
+                    self._engine = await Watching.open(self._source.socket, VERSION, seen)
+                except ChannelClosed as error:
+                    status = LinkStatus(status="connecting", detail=str(error))
+            if status != said:
+                yield (said := status)
+            if self._engine is None:
+                await self._nap(LOOK_SECONDS)
+                continue
+            try:
+                async for item in self._engine.items():
+                    if isinstance(item, Envelope):
+                        if item.stream != self._source.sprint or item.seq <= seen:
+                            continue
+                        seen = item.seq
+                        self._note(item)
+                    yield item
+            finally:
+                self._engine.close()
+                self._engine = None
+
+    async def send(self, command: AnyCommand) -> Ack:
+        engine, command = self._engine, identified(command)
+        if engine is not None:
+            try:
+                reply = await engine.tell(command)
+            except ChannelClosed:
+                pass  # it ended meanwhile: whether it heard this is in the journal, and `tell` looks there
+            else:
+                if not reply.late:
+                    return Ack(ok=reply.ok, detail=reply.detail)
+        return await asyncio.to_thread(self._source.tell, command)
+
+    async def fetch(self, query: AnyQuery) -> Answered:
+        engine = self._engine
+        if engine is not None:
+            try:
+                return msgspec.json.decode(await engine.ask(msgspec.json.encode(query)), type=Answered)
+            except (ChannelClosed, msgspec.MsgspecError):
+                pass
+        return await asyncio.to_thread(self._source.answer, query, self._state)
+
+    async def close(self) -> None:
+        self._closed.set()
+        if self._engine is not None:
+            self._engine.close()
+        self._forget_journal()
+
+    def _forget_journal(self) -> None:
+        if self._journal is not None:
+            self._journal.close()
+            self._journal = None
+
+    def _recorded(self, after: int) -> list[Envelope]:
+        try:
+            self._journal = self._journal or self._source.viewer()
+            return [envelope for envelope in self._journal.tail(after) if envelope.stream == self._source.sprint]
+        except JournalMissing:
+            return []
+
+    def _standing(self) -> LinkStatus:
+        holder = self._source.engine()
+        if holder is not None:
+            return LinkStatus(status="connected", detail=holder.words())
+        if self._state.running:
+            hint = "devteam run takes the sprint up again; nothing is lost"
+            return LinkStatus(status="lost", detail="the engine is not running any more", hint=hint)
+        return LinkStatus(
+            status="ended", detail=self._state.outcome_reason or "no engine is running", hint="devteam run"
+        )
+
+    def _note(self, envelope: Envelope) -> None:
+        self._state = apply(self._state, envelope)
+
+    async def _nap(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._closed.wait()
+        except TimeoutError:
+            return

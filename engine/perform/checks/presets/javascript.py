@@ -1,0 +1,167 @@
+"""JavaScript and TypeScript: the runner behind `npm test`, asked for a report; tsc and eslint where configured."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from msgspec.structs import replace
+
+from engine.core.model import CheckKind
+from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.npm_scripts import Parts, bare, take_apart
+from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
+from engine.perform.checks.run.spec import CheckSpec
+
+ESLINT = (
+    "eslint.config.js",
+    "eslint.config.mjs",
+    "eslint.config.cjs",
+    "eslint.config.ts",
+    ".eslintrc",
+    ".eslintrc.js",
+    ".eslintrc.cjs",
+    ".eslintrc.json",
+    ".eslintrc.yml",
+    ".eslintrc.yaml",
+)
+SHELL = set("|&;<>$`*?[")
+EVERYWHERE = re.compile(r"--workspaces|\s-ws\b|\blerna\b|\bturbo\b|\bnx\b|pnpm (-r|--recursive)|yarn workspaces")
+"""A script of the top that only runs the packages' own: those are found themselves."""
+NPM_TEST = CheckSpec(
+    name="npm test",
+    kind=CheckKind.TESTS,
+    command=("npm", "test"),
+    group="tests",
+    timeout=300,
+    install="npm install",
+    why="package.json scripts.test",
+)
+
+
+def detect_javascript(package: Package) -> Iterator[Found]:
+    manifest = reading.as_json(package.text("package.json"))
+    if not manifest:
+        return
+    scripts = reading.table(manifest, "scripts")
+    needs = {**reading.table(manifest, "dependencies"), **reading.table(manifest, "devDependencies")}
+    script = str(scripts.get("test") or "")
+    spread = bool(manifest.get("workspaces")) and EVERYWHERE.search(f" {script} ")
+    if script and "no test specified" not in script and not spread:
+        yield _tests(package, take_apart(scripts), needs)
+    if "typescript" in needs and package.has("tsconfig.json"):
+        yield _tool(package, "tsc", lambda program: _tsc(program))
+    if "eslint" in needs or "eslintConfig" in manifest or package.has(*ESLINT):
+        yield _tool(package, "eslint", lambda program: _eslint(program))
+
+
+def _tool(package: Package, name: str, make: Any) -> Found:
+    program = package.node(name)
+    if not program:
+        return LeftOut(name=name, reason="configured, but not installed here", fix="npm install")
+    spec: CheckSpec = make(program)
+    return Candidate(check=spec)
+
+
+def _tsc(program: str) -> CheckSpec:
+    return CheckSpec(
+        name="tsc",
+        kind=CheckKind.TYPES,
+        command=(program, "--noEmit", "--pretty", "false"),
+        parser="tsc",
+        finding_exits=(1, 2),
+        install="npm install",
+        why="tsconfig.json",
+    )
+
+
+def _eslint(program: str) -> CheckSpec:
+    return CheckSpec(
+        name="eslint",
+        kind=CheckKind.LINT,
+        command=(program, ".", "--format=json", "--output-file={reports}/eslint.json"),
+        parser="eslint",
+        report="eslint.json",
+        install="npm install",
+        why="eslint is configured",
+    )
+
+
+def _tests(package: Package, parts: Parts, needs: dict[str, Any]) -> Candidate:
+    """The runner itself, so that it can be asked for a report; else the whole script, by TAP or by its exit code."""
+    tap = replace(NPM_TEST, command=("npm", "test", "--silent"), parser="tap")
+    known = _runner(package, parts.tests[0], needs) if len(parts.tests) == 1 else None
+    if known is None:
+        tests = replace(_line(NPM_TEST, " && ".join((*parts.build, *parts.tests))), parser="tap")
+        more = (tests, replace(tests, parser="exit")) if parts.tests else ()  # without the lint around them
+        return Candidate(check=NPM_TEST, better=(tap,), instead=more)
+    spec = after_build(known, parts.build) if parts.build else known
+    return Candidate(check=spec, instead=(tap, NPM_TEST))
+
+
+def after_build(spec: CheckSpec, build: tuple[str, ...]) -> CheckSpec:
+    """What the tests read is built first, from the sources under judgement: never somebody's old build."""
+    line = spec.command[2] if spec.command[:2] == ("sh", "-c") else f"exec {shlex.join(spec.command)}"
+    path = 'PATH="$PWD/node_modules/.bin:$PATH"; '
+    line = path + " && ".join(f"( {step} ) >&2" for step in build) + " && { " + line.removeprefix(path) + "; }"
+    return replace(spec, command=("sh", "-c", line), runner="", timeout=300)
+
+
+def _runner(package: Package, segment: str, needs: dict[str, Any]) -> CheckSpec | None:
+    words = bare(segment)
+    program, rest = words[0].rpartition("/")[2], words[1:]
+    blank = replace(NPM_TEST, name=program, timeout=120)
+    match program:
+        case "node" if "--test" in rest:
+            node = package.node("node") or "node"
+            command = (node, "--test-reporter=junit", "--test-reporter-destination={reports}/junit.xml", *rest)
+            spec = replace(blank, name="node --test", command=command, version=(node, "--version"))
+            return replace(_globbed(spec, segment), parser="junit", report="junit.xml", install="", runner="node")
+        case "node" if needs.keys() & {"tape", "tap"}:
+            speaks = "tape" if "tape" in needs else "tap"
+            return replace(_line(blank, segment), name=speaks, parser="tap", runner="tape" if speaks == "tape" else "")
+        case "vitest":
+            kept = [word for word in rest if word not in ("run", "watch", "dev") and not word.startswith("--coverage")]
+            command = (package.node("vitest") or "vitest", "run", *kept, "--reporter=default", "--reporter=junit")
+            command = (*command, "--outputFile.junit={reports}/junit.xml")
+            spec = _globbed(replace(blank, command=command), segment)
+            return replace(spec, parser="junit", report="junit.xml", runner="vitest")
+        case "jest":
+            kept = [word for word in rest if not word.startswith(("--watch", "--coverage"))]
+            command = (package.node("jest") or "jest", *kept, "--ci", "--json", "--outputFile={reports}/jest.json")
+            spec = _globbed(replace(blank, command=command), segment)
+            return replace(spec, parser="jest", report="jest.json", runner="jest")
+        case "mocha":
+            line = f"{_without_reporter(segment)} --reporter xunit --reporter-option output={{reports}}/junit.xml"
+            return replace(_line(blank, line), parser="junit", report="junit.xml", runner="mocha")
+        case "ava":
+            return replace(_line(blank, f"{segment} --tap"), parser="tap")
+        case "tap":
+            return replace(_line(blank, f"{_without_reporter(segment)} --reporter=tap"), parser="tap")
+        case "tape":
+            return replace(_line(blank, segment), parser="tap", runner="tape")
+        case "qunit":
+            return replace(_line(blank, segment), parser="tap")
+        case _:
+            return None
+
+
+def _globbed(spec: CheckSpec, segment: str) -> CheckSpec:
+    """As an argument list, unless the shell has something to do with it."""
+    if not SHELL & set(re.sub(r"'[^']*'|\"[^\"]*\"", "", segment)):
+        return spec
+    words = " ".join(word if re.fullmatch(r"[\w@%+=:,./*?{}\[\]-]+", word) else repr(word) for word in spec.command)
+    return replace(spec, command=("sh", "-c", f"exec {words}"))
+
+
+def _line(spec: CheckSpec, segment: str) -> CheckSpec:
+    """A shell line with the package's own programs before the machine's, as npm itself runs it."""
+    segment = re.sub(r"^(?:nyc|c8)(?:\s+--?\S+)*\s+", "", segment)
+    segment = re.sub(r"\s*\|\s*(?:\S*/)?(?:tap-|faucet|colortape)\S*\s*$", "", segment)  # only dresses TAP up
+    return replace(spec, command=("sh", "-c", f'PATH="$PWD/node_modules/.bin:$PATH"; {segment}'))
+
+
+def _without_reporter(segment: str) -> str:
+    return re.sub(r"\s(--reporter|-R)[= ]\S+", "", segment)

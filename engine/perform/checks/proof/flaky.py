@@ -1,0 +1,100 @@
+"""Flaky is proven by history: a test is excused only if it was seen to flip on the base, in the same order.
+
+What was seen is kept beside the baselines and lasts for the repository; `devteam flaky` shows it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from engine import files
+from engine.core.model import Struct
+from engine.perform.checks.proof.trial import Run, Trial
+from engine.perform.checks.proof.verdict import Regression, by_id
+from engine.perform.checks.run.baseline import measure
+from engine.perform.checks.run.measure import PASSED
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+RERUNS = 2
+NAME = "flaky.json"
+
+
+class Flip(Struct, frozen=True, kw_only=True):
+    """A test that passed and failed on one tree, in one order."""
+
+    check: str
+    test: str
+    tree: str
+    at: float
+    how: str
+    """The outcomes that were seen, in order."""
+
+
+def history(folder: Path) -> tuple[Flip, ...]:
+    """Every flip that was seen in this repository; `folder` is the checks' own folder in the state directory."""
+    try:
+        return msgspec.json.decode((folder / NAME).read_bytes(), type=tuple[Flip, ...])
+    except (OSError, msgspec.DecodeError):
+        return ()
+
+
+def remember(folder: Path, flips: Sequence[Flip]) -> None:
+    known = {(flip.check, flip.test): flip for flip in (*history(folder), *flips)}
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with contextlib.suppress(OSError):
+        files.write(folder / NAME, msgspec.json.encode(tuple(known.values())), durable=False)
+
+
+async def excused_by_history(
+    trial: Trial, spec: CheckSpec, lost: Sequence[Regression], tree: str, few: int
+) -> frozenset[str]:
+    """Ids among `lost` (red on the change, green in R0) that the base itself lets flip.
+
+    A test that fails again alone, on the change, is no matter of luck. Only for one that does not is the base run
+    again, whole and in its own order: failing in order and passing alone is order-dependence, and that is no excuse.
+    """
+    folder = trial.tools.setting.scratch
+    known = {flip.test for flip in history(folder) if flip.check == spec.name}
+    excused = {one.case.id for one in lost if one.case.id in known}
+    open_ = [one for one in lost if one.case.id not in excused and (one.now is None or one.now.outcome != "skipped")]
+    if not open_ or len(open_) > few or not runner_of(spec).picks_files:
+        return frozenset(excused)
+    files = trial.files_for(spec, dict.fromkeys(one.case.path for one in open_ if one.case.path))
+    if not files:
+        return frozenset(excused)
+    alone = await trial.files("again", tree, spec, files)
+    passes = {case.id for run in alone for case in by_id(run).values() if case.outcome == PASSED}
+    unsure = [one.case.id for one in open_ if one.case.id in passes]
+    seen: dict[str, list[str]] = {id: [PASSED] for id in unsure}
+    for _ in range(RERUNS):
+        if not unsure or all(len(set(outcomes)) > 1 for outcomes in seen.values()):
+            break
+        again = await measure(
+            trial.trees, trial.change.rooms.base, [spec], trial.tools, trial.change.helpers, again=True
+        )
+        found = again.of(spec)
+        cases = by_id(found)
+        if found is not None:
+            trial.runs.append(Run(name="R0 again", measured=found))
+        for id in unsure:
+            seen[id].append(cases[id].outcome if id in cases else "gone")
+    flips = [
+        Flip(
+            check=spec.name,
+            test=id,
+            tree=trial.change.rooms.base,
+            at=trial.tools.clock(),
+            how=" ".join(outcomes),
+        )
+        for id, outcomes in seen.items()
+        if len(set(outcomes)) > 1
+    ]
+    if flips:
+        await asyncio.to_thread(remember, folder, flips)
+    return frozenset(excused | {flip.test for flip in flips})

@@ -1,0 +1,226 @@
+"""Expected data that changed with the behaviour: is every new value one that the task itself states? Pure.
+
+What somebody wrote into the plan as the wanted result is the plan's, not the agent's. A golden file (or the constants of
+an old test) may follow it without a further permission; a value that nobody stated is asked about.
+"""
+
+# ruff: noqa: E501 (lists of words are read better in one piece)
+
+from __future__ import annotations
+
+import ast
+import difflib
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+MOST = 100_000
+"""Bytes; larger files are asked about."""
+TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|[^\w\s]|_")
+DIGIT_TOKEN = re.compile(r"\d+|[^\W\d_]+|[^\w\s]|_")
+LESS = re.compile(
+    r"\b(?:drop\w*|remov\w+|no\s+longer|without|hid(?:e|es|den)|omit\w*|skip\w*|only|leave\s+out|delete\w*|not\s+(?:shown?|listed|printed))\b",
+    re.I,
+)
+DIGITS = re.compile(r"\b(?:decimals?|digits?|round\w*|precision|places|format\w*|cents?)\b", re.IGNORECASE)
+SIGNS = {
+    ";": r"semicolons?", ",": r"commas?", ":": r"colons?", "|": r"pipes?|bars?", "-": r"dash(?:es)?|hyphens?|minus", "+": r"plus",
+    "*": r"stars?|asterisks?|bullets?", "#": r"hash(?:es)?", "%": r"per\s?cent", "$": r"dollars?", "€": r"euros?", "'": r"quotes?|quoted",
+    '"': r"quotes?|quoted", "(": r"parenthes[ie]s|brackets?", ")": r"parenthes[ie]s|brackets?", "[": r"brackets?", "]": r"brackets?", "=": r"equals?",
+    ".": r"dots?|periods?|full\s+stops?|decimals?|points?", "/": r"slash(?:es)?", "_": r"underscores?", "!": r"exclamation\s+marks?", "?": r"question\s+marks?",
+}  # fmt: skip
+
+
+def stated(before: bytes | None, after: bytes | None, text: str) -> bool:
+    """Whether everything that differs in a file of expected data is stated by the task."""
+    if before is None or after is None or len(before) > MOST or len(after) > MOST:
+        return False
+    try:
+        old, new = before.decode(), after.decode()
+    except UnicodeDecodeError:
+        return False
+    had, has = _lines(old), _lines(new)
+    if Counter(had) == Counter(has) or TOKEN.findall(old) == TOKEN.findall(new):
+        return False  # another order or layout: which one is right, no word of the task tells
+    words = _Told(text)
+    matcher = difflib.SequenceMatcher(None, had, has, autojunk=False)
+    for kind, start, stop, first, last in matcher.get_opcodes():
+        gone, come = had[start:stop], has[first:last]
+        if kind == "insert" and not _new_lines(come, words):
+            return False
+        if kind == "delete" and not (LESS.search(text) and all(words.names(line) for line in gone)):
+            return False
+        if kind == "replace" and not _replaced(gone, come, words):
+            return False
+    return True
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.splitlines()]
+
+
+def _new_lines(lines: Iterable[str], words: _Told) -> bool:
+    """Lines that came in beside the old ones: each says something that the task speaks of."""
+    return all(words.names(line) for line in lines)
+
+
+def _replaced(gone: list[str], come: list[str], words: _Told) -> bool:
+    """Tokens that came in are stated, with numbers whole or by their digits; what was there may come again.
+
+    A line that only looks otherwise says nothing that could be stated.
+    """
+    said = {tuple(TOKEN.findall(line)) for line in gone}
+    if any(tuple(TOKEN.findall(line)) in said and line not in gone for line in come):
+        return False
+    return any(_tokens_stated(pattern, gone, come, words) for pattern in (TOKEN, DIGIT_TOKEN))
+
+
+def _tokens_stated(pattern: re.Pattern[str], gone: list[str], come: list[str], words: _Told) -> bool:
+    old, new = (pattern.findall("\n".join(lines)) for lines in (gone, come))
+    return all(words.states(token, old) for token in Counter(new) - Counter(old))
+
+
+class _Told:
+    """The words of a task, as values."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = set(TOKEN.findall(text))
+        self._folded = {token.casefold() for token in self._tokens}
+        self._numbers = {_number(token) for token in self._tokens if token[0].isdigit()}
+
+    def states(self, token: str, old: list[str]) -> bool:
+        """The token stands in the text; or it is an old one in other letters or digits, and the text speaks of those."""
+        if token[0].isdigit():
+            same = _number(token) in {_number(each) for each in old if each[0].isdigit()}
+            return _number(token) in self._numbers or (same and DIGITS.search(self._text) is not None)
+        if token.isalpha():
+            if token in self._tokens:
+                return True
+            return token.casefold() in {each.casefold() for each in old} and self._letters(token)
+        return self._sign(token)
+
+    def _letters(self, token: str) -> bool:
+        """Capitals where the text wants capitals, small letters where it wants those."""
+        large = re.search(r"\b(?:capital|upper)", self._text, re.IGNORECASE) is not None
+        small = re.search(r"\b(?:lower|small\s+letters)", self._text, re.IGNORECASE) is not None
+        return (large and token[0].isupper()) or (small and token.islower())
+
+    def _sign(self, token: str) -> bool:
+        """A sign counts where it is quoted, stands alone, or is called by its name: prose is full of dots."""
+        alone = re.search(rf"(?:^|[\s`'\"(]){re.escape(token)}(?:[\s`'\")]|$)", self._text) is not None
+        quoted = any(token in part for part in re.findall(r"`([^`\n]+)`|\"([^\"\n]+)\"", self._text) for part in part)
+        named = SIGNS.get(token)
+        return alone or quoted or (named is not None and re.search(rf"\b(?:{named})\b", self._text, re.I) is not None)
+
+    def names(self, line: str) -> bool:
+        """A line that says something of what the text speaks of, or nothing at all."""
+        tokens = [token for token in TOKEN.findall(line) if token[0].isalnum()]
+        words = [token for token in tokens if token.isalpha() and len(token) > 2]
+        if not tokens:
+            return True
+        return any(word.casefold() in self._folded for word in words) or all(
+            token[0].isdigit() and _number(token) in self._numbers for token in tokens
+        )
+
+
+def _number(token: str) -> str:
+    """`12.50` and `12.5` are one number; `1.2.3` is none."""
+    try:
+        return repr(float(token))
+    except ValueError:
+        return token
+
+
+FRAMEWORK = frozenset(
+    """
+    pytest raises match self assertEqual assertRaises assertRaisesRegex assertTrue assertFalse assertIn assertIs assertIsNone str repr value info
+    excinfo exc err error capsys readouterr out approx warns deprecated_call len list sorted set dict tuple int args code
+    assert equal strictEqual deepEqual throws deepStrictEqual ok match t Errorf Fatalf Error Fatal nil
+    """.split()  # noqa: SIM905
+)
+"""Words in which every test is written: they say nothing of what it wants."""
+
+
+def stated_test(old: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
+    """Whether everything that an edited test says and the old one did not is stated by the task: values and names."""
+    trees = list(new)
+    own = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    fresh = Counter(_said(trees)) - Counter(_said(old))
+    words = _Told(text)
+    asked = [value for value in fresh if value not in own and value not in FRAMEWORK]
+    return bool(fresh) and all(_states(words, text, value) for value in asked)
+
+
+def _said(nodes: Iterable[ast.AST]) -> list[object]:
+    """Constants and names; a name is kept as a name's own type, so that `"x"` and `x` differ."""
+    found: list[object] = []
+    for node in nodes:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Constant) and isinstance(n.value, str | int | float | bytes):
+                found.append(_Text(n.value) if isinstance(n.value, str) else n.value)
+            elif isinstance(n, ast.Constant) and n.value is None:
+                found.append("None")
+            elif isinstance(n, ast.Name):
+                found.append(n.id)
+            elif isinstance(n, ast.Attribute):
+                found.append(n.attr)
+            elif isinstance(n, ast.keyword | ast.arg) and n.arg:
+                found.append(n.arg)
+    return found
+
+
+class _Text(str):
+    """A text constant of a test."""
+
+    __slots__ = ()
+
+
+def stated_words(old: Iterable[str], new: Iterable[str], text: str) -> bool:
+    """The same for another language, token by token."""
+    fresh = Counter(new) - Counter(old)
+    words = _Told(text)
+    said = [token for token in fresh if (token[0].isalnum() or token[0] in "\"'`_") and token not in FRAMEWORK]
+    return bool(said) and all(
+        _states(words, text, _Text(token[1:-1]) if token[0] in "\"'`" else token) for token in said
+    )
+
+
+def _states(words: _Told, text: str, value: object) -> bool:
+    if value == "None" and not isinstance(value, _Text):
+        return re.search(r"\b(?:None|null|nothing)\b", text) is not None
+    if isinstance(value, str):
+        if not value.strip():
+            return re.search(r"\bempty\b|\bblank\b|\"\"|''", text) is not None
+        if re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text):
+            return True
+        return isinstance(value, _Text) and all(words.states(token, []) for token in TOKEN.findall(value))
+    if isinstance(value, bool):
+        return re.search(rf"\b{value}\b", text, re.IGNORECASE) is not None
+    return all(words.states(token, []) for token in TOKEN.findall(str(value)) if token[0].isalnum())
+
+
+def grown(before: bytes | None, after: bytes | None) -> bool:
+    """Everything that was there still is, in order; something was added: more cases for the same tests."""
+    if before is None or after is None or len(after) > MOST:
+        return False
+    try:
+        old, new = before.decode(), after.decode()
+    except UnicodeDecodeError:
+        return False
+    try:
+        had, has = json.loads(old), json.loads(new)
+    except ValueError:
+        lines = iter(_lines(new))
+        return all(line in lines for line in _lines(old))
+    return _holds(had, has)
+
+
+def _holds(had: object, has: object) -> bool:
+    if isinstance(had, dict) and isinstance(has, dict):
+        return all(key in has and _holds(value, has[key]) for key, value in had.items())
+    if isinstance(had, list) and isinstance(has, list):
+        rest = iter(has)
+        return all(any(_holds(one, other) for other in rest) for one in had)
+    return had == has and type(had) is type(has)

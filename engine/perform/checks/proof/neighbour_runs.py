@@ -1,0 +1,136 @@
+"""Proofs once more, among their neighbours and in another room: two runs of one file, bounded in number and time.
+
+The room of these runs is in other clothes than all the others (`witness/disguise`, `room.live_in`): a test that is
+green in one and red in the other is green because somebody looked where it is.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+from engine.core.grants import Rule
+from engine.core.model import Proof, TaskSpec
+from engine.perform.checks.proof import neighbours
+from engine.perform.checks.proof.examples import Example, examples
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.scales import green
+from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.varied_tests import Varied, varied
+from engine.perform.checks.proof.verdict import Fault, question
+from engine.perform.checks.run.execute import Ask
+from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+RUNNERS = frozenset({"pytest", "unittest"})
+MOST_FILES = 2
+SECONDS = 12.0
+"""For one of the two runs; what was told until then counts."""
+ELSEWHERE = "fails in a room that looks like a checkout at work (a terminal, a .git, another process id)"
+
+
+async def neighbour_faults(
+    trial: Trial, spec: CheckSpec, proofs: Sequence[Proof], task: TaskSpec | None = None
+) -> list[Fault]:
+    """What has to be asked about the proofs of one check."""
+    mine = [proof for proof in proofs if proof.check == spec.name]
+    if spec.runner not in RUNNERS:
+        return await _in_another_room(trial, spec, mine)
+    mine = [proof for proof in mine if proof.path.endswith(".py")]
+    found: list[Fault] = []
+    for path in tuple(dict.fromkeys(proof.path for proof in mine))[:MOST_FILES]:
+        found += await _of_file(trial, spec, path, [proof for proof in mine if proof.path == path], examples(task))
+    return found
+
+
+async def _in_another_room(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
+    """Proofs of other runners and commands: there are no neighbours, but there is the other room."""
+    if not proofs:
+        return []
+    tree = trial.change.rooms.r2
+    files = tuple(dict.fromkeys(proof.path for proof in proofs if proof.path))[:MOST_FILES]
+    if runner_of(spec).picks_files and files:
+        ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, disguise=True)
+        runs = await trial.files("other room", tree, spec, files, ask)
+        red = [proof for proof in proofs if neighbours.outcome(proof.name, runs) in BAD]
+    else:
+        runs = await trial.whole("other room", tree, [spec], disguise=True)
+        red = [] if all(green(run) for run in runs) else list(proofs[:1])
+    return [_asked(Rule.DETECTS_TESTS, f"{proof.name} {ELSEWHERE}", proof) for proof in red]
+
+
+async def _of_file(
+    trial: Trial, spec: CheckSpec, path: str, proofs: Sequence[Proof], told: Sequence[Example]
+) -> list[Fault]:
+    rooms = trial.change.rooms
+    source = await asyncio.to_thread(trial.trees.show, rooms.r2, path)
+    by_name = {name_in_file(proof.name, path): proof for proof in proofs}
+    made = varied(source, by_name, told) if source is not None else None
+    if made is None:
+        return []
+    change = await _run(trial, spec, "neighbours", rooms.r2, path, made.text)
+    found = await _elsewhere(trial, spec, path, proofs, made, change)
+    found += _contradicted(told, made, change, proofs[0])
+    if found or not any(copy.slot >= 0 for copy in made.copies):
+        return found
+    base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.text)
+    sources = {one.path: (one.before, one.after) for one in trial.change.owned if one.owner is Owner.SUBJECT}
+    words = trial.change.ground.words
+    for doubt in neighbours.told_of(neighbours.doubts(made, base, change), sources, words):
+        if (proof := by_name.get(doubt.test)) is not None:
+            found.append(_asked(Rule.SPECIAL_CASED, f"{proof.name}: {doubt.text}", proof))
+    return found
+
+
+def _contradicted(told: Sequence[Example], made: Varied, change: Sequence[Measurement], proof: Proof) -> list[Fault]:
+    """Examples in the task's own words that the change does not keep."""
+    found = []
+    for name in made.examples:
+        case = next(iter(neighbours.cases(change, name)), None)
+        if case is not None and case.outcome in BAD and case.error == "AssertionError":
+            example = told[int(name.rpartition("__e")[2])]
+            found.append(_asked(Rule.NOT_DONE, f"the task says that {example.words}: that does not hold", proof))
+    return found
+
+
+def _asked(rule: Rule, text: str, proof: Proof) -> Fault:
+    case = Case(id=proof.name, outcome=PASSED, path=proof.path)
+    return question(rule, text, f"accept {rule} in {proof.name}", case, proof.check)
+
+
+async def _elsewhere(
+    trial: Trial, spec: CheckSpec, path: str, proofs: Sequence[Proof], made: Varied, change: Sequence[Measurement]
+) -> list[Fault]:
+    """The proofs themselves, in the other room."""
+    found = []
+    red = [proof for proof in proofs if neighbours.outcome(proof.name, change) in BAD]
+    if red:
+        alone = await _run(trial, spec, "other room", trial.change.rooms.r2, path, None)
+        for proof in red:
+            if neighbours.outcome(proof.name, alone) in BAD:
+                why = ELSEWHERE
+            else:
+                why = "fails after other calls of the same code in one process"
+            found.append(_asked(Rule.DETECTS_TESTS, f"{proof.name} {why}", proof))
+        return found
+    for proof in proofs:
+        if neighbours.unsteady(made, name_in_file(proof.name, path), change):
+            found.append(_asked(Rule.NEWLY_FLAKY, f"{proof.name} is now green, now red when it is repeated", proof))
+    return found
+
+
+async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, text: bytes | None) -> list[Measurement]:
+    edited = await asyncio.to_thread(trial.trees.edit, tree, {path: text}) if text is not None else tree
+    ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, disguise=True, timeout=SECONDS)
+    return await trial.files(name, edited, spec, (path,), ask)
+
+
+def name_in_file(id: str, path: str) -> str:
+    """`Class::name` of a test's id, as pytest and unittest write them; parameters left out."""
+    bare = id.partition("[")[0]
+    if "::" in bare:
+        return bare.partition("::")[2]
+    module = path.removesuffix(".py").replace("/", ".")
+    inside = bare.partition(module + ".")[2] or ".".join(bare.split(".")[-2:])
+    return inside.replace(".", "::")

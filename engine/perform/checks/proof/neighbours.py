@@ -1,0 +1,243 @@
+"""Neighbouring inputs weighed: a fix that holds at the tested inputs and nowhere beside them. Pure, and only asks.
+
+A proof is asked about inputs that differ in one constant, on the base and on the change (`varied_tests`). Where a fix
+is one, some of the neighbours change with it. What is special for honest code too (zero, empty, a word known by name,
+a limit that moved by one) is no evidence.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from engine.core.model import Struct
+from engine.perform.checks.proof.varied_tests import Copy, Varied
+from engine.perform.checks.run.measure import PASSED, Case, Measurement
+
+ENOUGH = 4
+"""Neighbours that must agree before anything follows from them."""
+NOT_THERE = frozenset({"!AttributeError", "!ImportError", "!ModuleNotFoundError", "!NameError", "!TypeError"})
+"""How a test fails where what it asks for does not exist yet."""
+NATURAL = frozenset(
+    {"7", "12", "13", "24", "28", "29", "30", "31", "60", "90", "100", "180", "255", "256", "360", "365"}
+)
+"""Numbers that the world has, not a test."""
+FEW_VALUES = frozenset({"bool", "NoneType"})
+"""Types of which two neighbours may well have the same value."""
+
+Told = tuple[str, str, str]
+"""(shape, digest, beginning) of one value that a copy saw."""
+
+
+class Doubt(Struct, frozen=True, kw_only=True):
+    """A reason to ask about one proof."""
+
+    test: str
+    text: str
+    pinned: str = ""
+    """The one constant that it depends on: worth asking only where the new source compares with it."""
+    same: bool = False
+    """Beside the tested inputs everything is as on the base: worth asking only where the change adds something."""
+
+
+def seen(runs: Sequence[Measurement], copy: str) -> list[list[Told]]:
+    """What each case of one copy told, in order; a copy that told nothing gives an empty list."""
+    found = []
+    for case in cases(runs, copy):
+        _, mark, text = case.text.partition("SEEN")
+        try:
+            values = json.loads(text.splitlines()[0]) if mark else []
+            found.append([(str(a), str(b), str(c)) for a, b, c in values])
+        except (ValueError, TypeError, IndexError):
+            found.append([])
+    return found
+
+
+def cases(runs: Sequence[Measurement], copy: str) -> list[Case]:
+    return [case for run in runs for case in run.report.cases if _name(case.id) == copy]
+
+
+def _name(id: str) -> str:
+    return id.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
+
+
+def doubts(varied: Varied, base: Sequence[Measurement], change: Sequence[Measurement]) -> list[Doubt]:
+    """What the neighbours of each test say against it; at most one thing a test."""
+    by_test: dict[tuple[str, int], list[Copy]] = {}
+    for copy in varied.copies:
+        by_test.setdefault((copy.test, copy.row), []).append(copy)
+    found: dict[str, Doubt] = {}
+    for (test, _), copies in by_test.items():
+        zero, near = copies[0], copies[1:]
+        b0, c0 = _first(seen(base, zero.name)), _first(seen(change, zero.name))
+        pairs = [(copy, _first(seen(base, copy.name)), _first(seen(change, copy.name))) for copy in near]
+        numbers = len({copy.slot for copy in near if not copy.weak})
+        strong = [pair for pair in pairs if not pair[0].weak and not (pair[0].small and numbers < 2)]
+        doubt = _doubt(test, b0, c0, pairs, strong)
+        if doubt is not None:
+            found.setdefault(test, doubt)
+    return list(found.values())
+
+
+def _first(lists: list[list[Told]]) -> list[Told]:
+    return lists[0] if lists else []
+
+
+Pair = tuple[Copy, list[Told], list[Told]]
+
+
+def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
+    for at, now in enumerate(c0):
+        was = b0[at] if at < len(b0) else None
+        if was == now or now[0].startswith("!"):
+            continue
+        fresh = was is None or was[0] in NOT_THERE
+        wanted = _at(c0, at + 1)
+        if was is not None and wanted is not None and wanted[0] == was[0] == now[0].replace("float", "int") != now[0]:
+            return Doubt(test=test, text=f"the new code gives {now[0]} where the old one and the test have {was[0]}")
+        doubt = _elsewhere(test, at, now, strong) if fresh else _beside(test, at, was, now, pairs, strong)
+        if doubt is not None:
+            return doubt
+    return None
+
+
+def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
+    """What the base answered is known: where does the change answer otherwise?"""
+    loud: dict[int, int] = {}
+    silent: dict[int, list[Copy]] = {}
+    for copy, base, change in pairs:
+        there, here = _at(base, at), _at(change, at)
+        if there is None or here is None or (here == now and there == was and now[0] not in FEW_VALUES):
+            continue  # this constant is none of its inputs
+        if there != here:
+            loud[copy.slot] = loud.get(copy.slot, 0) + 1
+        elif any(copy is one for one, _, _ in strong) and (not here[0].startswith("!") or here[0] == (was or now)[0]):
+            silent.setdefault(copy.slot, []).append(copy)
+    quiet = [copy for copies in silent.values() for copy in copies]
+    if not loud and len(quiet) >= ENOUGH:
+        beside = ", ".join(f"{copy.was} → {copy.now}" for copy in quiet[:3])
+        text = f"it differs from the old code only for the inputs of the test; {len(quiet)} inputs beside them "
+        return Doubt(test=test, text=f"{text}give what they gave before ({beside})", same=True)
+    pinned = [
+        copies[0].was
+        for copies in silent.values()
+        if loud and len(copies) >= ENOUGH - 1 and not loud.get(copies[0].slot) and copies[0].was not in NATURAL
+    ]
+    if pinned:
+        text = f"it differs from the old code only where the input is {' and '.join(pinned)}, as in the test"
+        return Doubt(test=test, text=text, pinned=pinned[0] if len(pinned) == 1 else "", same=True)
+    return _worse(test, at, was, now, strong)
+
+
+def _worse(test: str, at: int, was: Told | None, now: Told, strong: list[Pair]) -> Doubt | None:
+    """Right at the tested inputs, of another type or raising beside them, where the old code answered."""
+    both = [
+        (copy, there, here)
+        for copy, base, change in strong
+        if (there := _at(base, at)) is not None and (here := _at(change, at)) is not None and here != now
+    ]
+    if was is None or was[0] != now[0] or len(both) < ENOUGH or any(there[0] != was[0] for _, there, _ in both):
+        return None
+    odd = [(copy, here) for copy, _, here in both if here[0] != now[0] and here[0] != "NoneType"]
+    if len(odd) * 2 < len(both):
+        return None
+    copy, here = odd[0]
+    what = f"raises {here[0][1:]}" if here[0].startswith("!") else f"gives {here[0]} instead of {now[0]}"
+    return Doubt(test=test, text=f"beside the inputs of the test the new code {what} ({copy.was} → {copy.now})")
+
+
+def _elsewhere(test: str, at: int, now: Told, strong: list[Pair]) -> Doubt | None:
+    """What the base answered is not known, there was nothing: does the new code answer anything but the test?"""
+    if now[0] in FEW_VALUES:
+        return None
+    other = [(copy, here) for copy, _, change in strong if (here := _at(change, at)) is not None and here != now]
+    values = {here for _, here in other}
+    if (
+        len(other) < ENOUGH
+        or len(values) != 1
+        or len({copy.slot for copy, _ in other}) * 2 < len({copy.slot for copy, _, _ in strong})
+    ):
+        return None
+    shape, _, text = next(iter(values))
+    if shape.startswith("!") and shape != "!NotImplementedError":
+        return None
+    what = f"raises {shape[1:]}" if shape.startswith("!") else f"answers {text}"
+    return Doubt(test=test, text=f"to every one of {len(other)} inputs beside those of the test the new code {what}")
+
+
+def _at(told: list[Told], at: int) -> Told | None:
+    return told[at] if at < len(told) else None
+
+
+def unsteady(varied: Varied, test: str, change: Sequence[Measurement]) -> bool:
+    """The same test, repeated in one process, is now red and then green again: not by state that it left behind."""
+    name = test.partition("[")[0].rpartition("::")[2]
+    names = [name, *(one for one in varied.again if one.rpartition("__y")[0] == name)]
+    passed = [all(case.outcome == PASSED for case in found) for one in names if (found := cases(change, one))]
+    return False in passed and True in passed[passed.index(False) :]
+
+
+def outcome(id: str, change: Sequence[Measurement]) -> str:
+    """Of the test itself, behind its copies; empty where it did not come to that."""
+    return next((case.outcome for run in change for case in run.report.cases if case.id == id), "")
+
+
+# ── what the change adds ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def adds_something(before: bytes | None, after: bytes | None) -> bool:
+    """More constants, calls, branches or look-ups than before. A limit that moved by one has as many as it had."""
+    return _parts(after) > _parts(before)
+
+
+def _parts(source: bytes | None) -> int:
+    try:
+        tree = ast.parse(source or b"")
+    except (SyntaxError, ValueError, RecursionError):
+        return 0
+    kinds = (
+        ast.If, ast.IfExp, ast.Compare, ast.BoolOp, ast.match_case, ast.ExceptHandler, ast.While, ast.Subscript,
+        ast.Call, ast.Constant,
+    )  # fmt: skip
+    return sum(isinstance(node, kinds) for node in ast.walk(tree))
+
+
+def compares_with(before: bytes | None, after: bytes | None, constant: str) -> bool:
+    """The new source has the constant (as written by `repr`) in more places than the old, and the old in none."""
+    return constant not in _written(before) and constant in _written(after)
+
+
+def _written(source: bytes | None) -> set[str]:
+    try:
+        tree = ast.parse(source or b"")
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    return {repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+
+
+def named_by(words: str, constant: str) -> bool:
+    """The task itself speaks of this input, and not only in an example of a call."""
+    bare = constant.strip("'\"b")
+    prose = re.sub(r"\w+\([^()]*\)", " ", words)
+    return bool(bare) and re.search(rf"(?<![\w.,/-]){re.escape(bare)}(?![\w/]|[.,]\d)", prose) is not None
+
+
+def told_of(
+    doubts: Iterable[Doubt], sources: Mapping[str, tuple[bytes | None, bytes | None]], words: str
+) -> list[Doubt]:
+    """The doubts that the change's own source bears out."""
+    python = [pair for path, pair in sources.items() if path.endswith(".py")]
+    data = [path for path in sources if not path.endswith(".py")]
+    adds = any(adds_something(*pair) for pair in python) or bool(data)
+    found = []
+    for one in doubts:
+        if one.pinned and not (
+            any(compares_with(*pair, one.pinned) for pair in python) and not named_by(words, one.pinned)
+        ):
+            continue
+        if one.same and not adds:
+            continue
+        found.append(one)
+    return found

@@ -1,0 +1,366 @@
+"""Three owners of a tree (PROOF §1): what of a change is subject, oracle or addition. Pure."""
+
+from __future__ import annotations
+
+import doctest
+import posixpath
+import re
+import sys
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+
+from engine.core.model import Struct
+from engine.globs import matches
+from engine.perform.checks.proof.chains import only_grew
+from engine.perform.checks.proof.imports import imported_by, language_of, mentions, tests_only
+from engine.perform.checks.proof.places import DOCUMENTS, ENVIRONMENT, MANIFESTS, PROSE, SETTINGS, named_like_target
+
+
+class Owner(StrEnum):
+    """Whose a changed file is."""
+
+    SUBJECT = "subject"
+    """What the task is about: R1 has the candidate's."""
+    TEST = "test"
+    """A file of the base that holds tests: R1 has the base's, R2 the candidate's."""
+    SUPPORT = "support"
+    """conftest, fixtures in code, helpers of tests: as TEST, but no tests of its own."""
+    DATA = "data"
+    """Golden files, fixtures, anything a check reads that is no code."""
+    CONFIG = "config"
+    """Settings of the checks and scripts that a check runs."""
+    NEW_TEST = "new test"
+    NEW_SUPPORT = "new support"
+    """Data and helpers beside tests: in R2, R3 and R4."""
+    STEERING = "steering"
+    """New, and at a place where a command or runner looks by itself: in R4 only."""
+
+
+ORACLE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.CONFIG})
+ADDITIONS = frozenset({Owner.NEW_TEST, Owner.NEW_SUPPORT, Owner.STEERING})
+TEST_NAME = re.compile(
+    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.pyi?$|\.(?:test|spec)\.[cm]?[jt]sx?$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
+    r"|(?:^|/)(?:tests?|test-[^/]+|[^/]+[-_](?:test|spec))\.[cm]?[jt]sx?$|(?:^|/)[^/]*Tests?\.(?:java|kt)$"
+)
+"""Names by which runners find test files."""
+PLAIN_TEST = re.compile(
+    r"(?:^|/)(?:test[_-][^/]*|[^/]*[_-]tests?|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|rb|pl|lua|php|exs)$|\.bats$|(?:^|/)t/[^/]+\.t$"
+)
+"""Names of test programs that only a command runs."""
+PROGRAMS = re.compile(r"(?:^|/)(?:bin|sbin|libexec|cmd|exe)/[^/]+$")
+"""Where the programs of a product lie."""
+
+
+class Changed(Struct, frozen=True, kw_only=True):
+    """One path of a diff with both its contents."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+class Owned(Struct, frozen=True, kw_only=True):
+    """One changed file, both its contents and its owner."""
+
+    path: str
+    owner: Owner
+    before: bytes | None
+    """None: the change adds it."""
+    after: bytes | None
+    """None: the change deletes it."""
+    why: str = ""
+    """What made it so, in words, for the evidence."""
+    read: bool = False
+    """A check of the base read it."""
+
+    @property
+    def python(self) -> bool:
+        return self.path.endswith((".py", ".pyi"))
+
+
+class Ground(Struct, frozen=True, kw_only=True):
+    """What is known of the base and the task before a change is looked at."""
+
+    files: frozenset[str]
+    reads: frozenset[str]
+    """Files that the base's tests and own commands read."""
+    all_reads: frozenset[str] = frozenset()
+    """Files that any check read, linters too: they read every source, but settings they read are theirs."""
+    tests: frozenset[str] = frozenset()
+    """Files that hold tests which R0 collected."""
+    scope: tuple[str, ...] = ()
+    words: str = ""
+    """Title, description and criteria of the task."""
+    commands: str = ""
+    """The check commands as text."""
+    sources: Mapping[str, bytes] = {}
+    """Source files, makefiles and scripts of the base, for who imports and names whom."""
+    loaded: frozenset[str] = frozenset()
+    """Top-level modules that the base's tests loaded from outside the tree."""
+    test_globs: tuple[str, ...] = ()
+    settings: tuple[str, ...] = ()
+    """Settings files that R0's runners really used, and what the user protects."""
+
+    def named(self, path: str) -> bool:
+        """The plan names this very file: by its scope, or in the words of the task."""
+        if any(glob == path for glob in self.scope):
+            return True
+        return re.search(r"(?<![\w./-])" + re.escape(path) + r"(?![\w/-])", self.words) is not None
+
+    def in_scope(self, path: str) -> bool:
+        """Under a scope that says something."""
+        narrow = [glob for glob in self.scope if glob.strip("*./") and glob not in ("**", "*", "**/*")]
+        return bool(narrow) and matches(path, narrow)
+
+    def is_test(self, path: str) -> bool:
+        return path in self.tests or bool(TEST_NAME.search(path)) or matches(path, self.test_globs)
+
+
+def owners(changes: Sequence[Changed], ground: Ground) -> tuple[Owned, ...]:
+    gone = frozenset(c.path for c in changes if c.after is None)
+    after = {c.path: c.after for c in changes if c.after is not None and language_of(c.path)}
+    found = []
+    for change in changes:
+        if change.before is None:
+            owner, why = _new(change, ground, after, gone)
+        else:
+            owner, why = _old(change, ground)
+        found.append(
+            Owned(
+                path=change.path,
+                owner=owner,
+                before=change.before,
+                after=change.after,
+                why=why,
+                read=change.path in (ground.reads | ground.all_reads),
+            )
+        )
+    return tuple(found)
+
+
+def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
+    """A file of the base."""
+    path, read = change.path, change.path in ground.reads
+    name = posixpath.basename(path)
+    if path in ground.tests and not _documents(path, ground):
+        return Owner.TEST, "holds tests that the base ran"
+    if name == "conftest.py":
+        return Owner.SUPPORT, "set-up of the tests"
+    if matches(path, ENVIRONMENT):
+        return Owner.CONFIG, "belongs to an environment"
+    if only_grew(path, change.before, change.after):
+        return Owner.SUPPORT, "the same commands, and more after them"
+    if matches(path, SETTINGS) or matches(path, ground.settings):
+        return Owner.CONFIG, "settings of a check"
+    if name in MANIFESTS:
+        seen = read or path in ground.all_reads
+        return (Owner.CONFIG, "a manifest that a check read") if seen else (Owner.SUBJECT, "a manifest no check read")
+    if (TEST_NAME.search(path) or PLAIN_TEST.search(path)) and (read or matches(path, ground.test_globs)):
+        return Owner.TEST, "named like a test"
+    if matches(path, ground.test_globs):
+        return (Owner.SUPPORT, "a helper beside the tests") if language_of(path) else (Owner.DATA, "beside the tests")
+    if language_of(path) or _is_program(change.before):
+        return _old_source(change, ground, read)
+    if matches(path, PROSE) and (not read or matches(path, DOCUMENTS)) and keeps_examples(change.before, change.after):
+        return Owner.SUBJECT, "prose"
+    if read and _shipped(path, ground):
+        return Owner.SUBJECT, "data that lies with the source"
+    if read and not ground.named(path) and not ground.in_scope(path):
+        return Owner.DATA, "a check reads it"
+    return Owner.SUBJECT, "data the task names" if read else "no check reads it"
+
+
+def _is_program(data: bytes | None) -> bool:
+    """A script without an ending: the first line says what runs it."""
+    return (data or b"").startswith(b"#!")
+
+
+def _old_source(change: Changed, ground: Ground, read: bool) -> tuple[Owner, str]:
+    path = change.path
+    if ground.named(path):
+        return Owner.SUBJECT, "the task names it"
+    users = imported_by(path, ground.sources)
+    if tests_only(path, change.before or b"", users, {user: ground.is_test(user) for user in users}):
+        return Owner.SUPPORT, "a test framework's helper that only tests import"
+    if not read or users or _packaged(path, ground):
+        return Owner.SUBJECT, "source"
+    if _is_product(path, ground):
+        return Owner.SUBJECT, "a program that the tests start"
+    if _runs_by_command(path, ground):
+        if _judges(change.before or b"", path):
+            return Owner.CONFIG, "a script that a check runs and nobody imports"
+        return Owner.SUBJECT, "a program that a check runs, without a judgement of its own"
+    tests = {name: text for name, text in ground.sources.items() if ground.is_test(name)}
+    if mentions(path, tests):
+        return Owner.SUBJECT, "a program that the tests run"
+    if _judges(change.before or b"", path):
+        return Owner.CONFIG, "an entry that a check reads and nobody imports"
+    return Owner.SUBJECT, "source"
+
+
+def _is_product(path: str, ground: Ground) -> bool:
+    """A program of the product that the tests start: it is judged, whatever exit codes it has.
+
+    It lies where programs lie, or the task speaks of it. One that a check's own command starts, or that is called like
+    a judge, judges others.
+    """
+    name, folder = posixpath.basename(path), posixpath.dirname(path)
+    if JUDGING_NAME.search(name) or _starts(path, ground.commands):
+        return False
+    if not PROGRAMS.search(path) and not _named_word(posixpath.splitext(name)[0], ground.words.encode()):
+        return False
+    judges = {
+        other: text
+        for other, text in ground.sources.items()
+        if other != path and (ground.is_test(other) or PLAIN_TEST.search(other) or JUDGING_NAME.search(other))
+    }
+    # `for tool in a b; do sh bin/$tool` names the folder and the program apart
+    apart = any(f"{folder}/$".encode() in text and _named_word(name, text) for text in judges.values())
+    return (bool(folder) and apart) or bool(mentions(path, judges))
+
+
+def _named_word(word: str, text: bytes) -> bool:
+    return re.search(rb"(?<![\w-])" + re.escape(word.encode()) + rb"(?![\w-])", text) is not None
+
+
+def _starts(path: str, commands: str) -> bool:
+    return re.search(r"(?<![\w./-])(?:\./)?" + re.escape(path) + r"(?![\w/-])", commands) is not None
+
+
+def _runs_by_command(path: str, ground: Ground) -> bool:
+    if _starts(path, ground.commands):
+        return True
+    recipes = {
+        name: text
+        for name, text in ground.sources.items()
+        if not language_of(name) or language_of(name) == "shell" or name.endswith("package.json")
+    }
+    return bool(mentions(path, recipes))
+
+
+JUDGES = re.compile(
+    rb"\bassert\b|\bsys\.exit\s*\(|\braise SystemExit|\bexit\s+[1-9$]|\bset -[a-z]*e|\bdiff\b|\bcmp\b|\bprocess\.exit"
+    rb"|\bprocess\.exitCode|\bos\.Exit\(|\bdoctest\b|\bunittest\b|\bpytest\b|\bexpect\(|\bjest\b|\bassert\.",
+)
+JUDGING_NAME = re.compile(r"(?:test|check|verify|spec|ci|lint|validate|ensure|assert)", re.IGNORECASE)
+
+
+def _judges(source: bytes, path: str) -> bool:
+    """A script that says yes or no: by what it does, or by its name."""
+    return bool(JUDGES.search(source)) or bool(JUDGING_NAME.search(posixpath.basename(path)))
+
+
+def _packaged(path: str, ground: Ground) -> bool:
+    """A module of a package, or below a source folder: part of the product whoever starts it."""
+    folder = posixpath.dirname(path)
+    return path.startswith(("src/", "lib/")) or (bool(folder) and f"{folder}/__init__.py" in ground.files)
+
+
+GOLDEN = re.compile(r"golden|expect|fixture|snapshot|baseline|approved|sample|reference|testdata", re.IGNORECASE)
+
+
+def _shipped(path: str, ground: Ground) -> bool:
+    """Data in a folder of the source: part of the product. What a name calls expected is what it is compared with."""
+    folder = posixpath.dirname(path)
+    if not folder or GOLDEN.search(path):
+        return False
+    beside = (other for other in ground.files if posixpath.dirname(other) == folder or other.startswith(f"{folder}/"))
+    return any(language_of(other) and not ground.is_test(other) for other in beside) or _packaged(path, ground)
+
+
+def _documents(path: str, ground: Ground) -> bool:
+    """Tests collected from documentation strings or beside the code: the file is source (or prose) all the same."""
+    inside = language_of(path) != "javascript" or b"import.meta.vitest" in ground.sources.get(path, b"")
+    return (
+        inside
+        and bool(language_of(path) or matches(path, PROSE))
+        and not TEST_NAME.search(path)
+        and not matches(path, ground.test_globs)
+    )
+
+
+def keeps_examples(before: bytes | None, after: bytes | None) -> bool:
+    """Every example of the base is there still, word for word."""
+    old, new = (_examples(text) for text in (before, after))
+    return old <= new
+
+
+def _examples(text: bytes | None) -> Counter[tuple[str, str]]:
+    if text is None or b">>>" not in text:
+        return Counter()
+    try:
+        found = doctest.DocTestParser().get_examples(text.decode("utf-8", "replace"))
+    except ValueError:
+        return Counter({(text.decode("utf-8", "replace"), ""): 1})
+    return Counter((example.source, example.want) for example in found)
+
+
+def _new(change: Changed, ground: Ground, after: Mapping[str, bytes], gone: frozenset[str]) -> tuple[Owner, str]:
+    """A file the change adds."""
+    path, name = change.path, posixpath.basename(change.path)
+    if matches(path, ENVIRONMENT):
+        return Owner.STEERING, "belongs to an environment, not to a change"
+    if name == "conftest.py":
+        return Owner.NEW_SUPPORT, "set-up of tests"
+    if matches(path, SETTINGS) or name in MANIFESTS or matches(path, ground.settings):
+        return Owner.STEERING, "a place where a check looks for its settings"
+    if shadow := _shadows(path, ground, gone):
+        return Owner.STEERING, shadow
+    language = language_of(path)
+    if (language and TEST_NAME.search(path)) or PLAIN_TEST.search(path):
+        return Owner.NEW_TEST, "named like a test"
+    if matches(path, ground.test_globs):
+        return (Owner.NEW_TEST if _is_js_test(path, ground) else Owner.NEW_SUPPORT), "beside the tests"
+    if language:
+        return Owner.SUBJECT, "new source"
+    if matches(path, PROSE):
+        return Owner.SUBJECT, "prose"
+    if _is_program(change.after) and "/" in path and not named_like_target(path, ground.sources):
+        return Owner.SUBJECT, "a new program"
+    if _beside_data(path, ground):
+        return Owner.NEW_SUPPORT, "a case beside those that a check reads"
+    subject = {other: text for other, text in after.items() if not ground.is_test(other)}
+    named = ground.named(path) or ground.in_scope(path) or mentions(path, subject)
+    if named and not named_like_target(path, ground.sources):
+        return Owner.SUBJECT, "data that the source or the plan names"
+    return Owner.STEERING, "neither source nor named by any"
+
+
+def _beside_data(path: str, ground: Ground) -> bool:
+    """In a folder of data that a check reads, named or ending like a file there: another case for the same script."""
+    folder, (stem, ending) = posixpath.dirname(path), posixpath.splitext(path)
+    if not folder or not ending:
+        return False
+    there = [other for other in ground.reads if posixpath.dirname(other) == folder]
+    alike = any(part in (stem, ending) for other in there for part in posixpath.splitext(other) if part)
+    return alike and not any(map(language_of, there))
+
+
+def _is_js_test(path: str, ground: Ground) -> bool:
+    """node, tape and mocha take every script in a test folder for a test."""
+    return language_of(path) == "javascript" and not re.search(
+        r"(?:^|/)(?:fixtures?|helpers?|support|data|__mocks__)/", path
+    )
+
+
+def _shadows(path: str, ground: Ground, gone: frozenset[str]) -> str:
+    """A new module that would be loaded instead of one that the tests loaded, or of the standard library's."""
+    if not path.endswith(".py"):
+        return ""
+    parent, _, file = path.rpartition("/")
+    name = file.removesuffix(".py")
+    if name == "__init__":
+        parent, _, name = parent.rpartition("/")
+    if f"{parent}/__init__.py" in ground.files if parent else False:
+        return ""
+    if parent not in ("", "src", "lib") and not matches(f"{parent}/x.py", ground.test_globs):
+        return ""
+    if name in ("sitecustomize", "usercustomize"):
+        return f"{path} is loaded by every interpreter"
+    base = ground.files - gone
+    if any(f"{root}{name}{end}" in base for root in ("", "src/", "lib/") for end in (".py", "/__init__.py")):
+        return f"{path} would be loaded instead of a module of the base"
+    if name in sys.stdlib_module_names or name in ground.loaded:
+        return f"{path} would be loaded instead of the module {name} that the tests use"
+    return ""

@@ -1,0 +1,421 @@
+"""Permissions as transformations of the oracle (PROOF §3): what R1 is run with, what may be gone, what has to be asked.
+
+`transform` turns the grants of a plan into files for R1's room. What no grant covers becomes a Question, and each names
+the one entry of `allow:` that would grant it. Pure.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import textwrap
+from collections.abc import Collection, Iterable, Mapping, Sequence
+
+from engine.core.grants import Grant, GrantKind, Rule
+from engine.core.model import Question, Struct
+from engine.globs import permits
+from engine.perform.checks.proof.deletions import gone, without
+from engine.perform.checks.proof.file_grants import expanded, file_grant, named
+from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
+from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
+from engine.perform.checks.proof.owners import ADDITIONS, Owned, Owner
+from engine.perform.checks.proof.plain_edits import is_plain
+from engine.perform.checks.proof.python_names import Rename
+from engine.perform.checks.proof.rename_text import equal_but_for, replayed, rewrite_text
+from engine.perform.checks.proof.renames import renames_of, rewrite_python
+from engine.perform.checks.proof.source_text import tokens
+from engine.perform.checks.proof.steering import SECTIONS, steering
+from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, excerpt, units_of
+from engine.perform.checks.proof.test_shape import EditKind
+from engine.plans.leanings import asks_for_names
+
+TESTS = frozenset({Owner.TEST, Owner.SUPPORT})
+TAKEN_AWAY = frozenset({EditKind.DELETED, EditKind.SKIPPED, EditKind.WEAKER})
+
+
+OF_TESTS: dict[GrantKind, tuple[Rule, ...]] = {
+    GrantKind.DELETE_TESTS: (Rule.TEST_GONE, Rule.FEWER_PARAMS),
+    GrantKind.SKIP_TESTS: (Rule.TEST_SKIPPED, Rule.TEST_DESELECTED),
+    GrantKind.EDIT_TESTS: (Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.FEWER_PARAMS),
+}
+
+
+class Excuse(Struct, frozen=True, kw_only=True):
+    """Why a test of the base may be red in R1."""
+
+    entry: str
+    red_on_base: bool
+    """Its new version has to fail on the base: it shows the new behaviour, or nothing."""
+
+
+class Transformed(Struct, frozen=True, kw_only=True):
+    """The oracle under the grants."""
+
+    files: Mapping[str, bytes | None] = {}
+    """Contents that replace the base's in R1's room; None: not there."""
+    dropped: tuple[str, ...] = ()
+    """Ids (or their beginning) that R1 need not have: what they test was deleted, or the plan lets them go."""
+    used: tuple[Grant, ...] = ()
+    excuses: Mapping[str, Excuse] = {}
+    """By id (or its beginning): may be red in R1 while its new version is green in R2."""
+    edits: tuple[TestEdit, ...] = ()
+    """What the change did to the tests, after the renames."""
+    found: FoundNames = FoundNames()
+    """Renames that the change shows and the plan does not name."""
+    wanted: bool = True
+    """Whether the words ask for them; else they are not applied, and each is asked by its entry."""
+
+    def is_dropped(self, id: str) -> bool:
+        return any(covers_id(one, id) for one in self.dropped)
+
+    def excuse(self, id: str) -> Excuse | None:
+        return next((excuse for one, excuse in self.excuses.items() if covers_id(one, id)), None)
+
+
+def covers_id(beginning: str, id: str) -> bool:
+    """Whether `id` is the test, or a test below what is named: a parameter, a method, a subtest."""
+    if id == beginning or id.startswith((f"{beginning}::", f"{beginning}[", f"{beginning}/", f"{beginning} > ")):
+        return True
+    return "::" not in id and ".py::" in beginning and _dotted(beginning, id.partition(" ")[0])
+
+
+def _dotted(beginning: str, id: str) -> bool:
+    """unittest calls `tests/test_a.py::A::test_x` tests.test_a.A.test_x, or from the folder of the tests on."""
+    name = beginning.replace(".py::", ".").replace("::", ".").replace("/", ".")
+    return name == id or name.endswith(f".{id}") or id.startswith(f"{name}.")
+
+
+def transform(
+    oracle: Mapping[str, bytes],
+    candidate: Mapping[str, bytes],
+    changed: Sequence[Owned],
+    grants: Sequence[Grant],
+    words: str = "",
+) -> Transformed:
+    """`oracle`: the base's files of tests, data, settings; `candidate`: every file of the change; `words`: its task."""
+    files: dict[str, bytes | None] = {}
+    dropped: dict[str, str] = {}
+    used: set[str] = set()
+    known = {*candidate, *oracle}
+    renames = renames_of(grants, changed, known)
+    things = gone(grants, changed, known)
+    found = _without_deleted(find_names(changed, known, renames), {thing.name for thing in things})
+    wanted = asks_for_names(found.pairs, words)
+    replayed_by: tuple[Grant, ...] = tuple(grants)
+    if wanted:
+        renames = (*renames, *found.renames)
+        replayed_by = (*grants, *found.grants, *as_grants(found.renames))
+    for one in changed:
+        if one.owner in TESTS and one.before is not None:
+            content = _under_renames(one, renames, replayed_by, known)
+            kept = without(one.path, content, things, known)
+            used |= {entry for _, entry in kept.dropped}
+            dropped |= dict(kept.dropped)
+            if content != one.before:
+                used |= {rename.entry for rename in renames}
+            if kept.content != one.before:
+                files[one.path] = kept.content
+        elif one.owner in (Owner.DATA, Owner.CONFIG, Owner.STEERING):
+            grant = file_grant(grants, one.path, one.before, one.after)
+            if (
+                grant is None
+                and one.before
+                and one.after
+                and equal_but_for(one.path, one.before, one.after, replayed_by)
+            ):
+                grant = next(g for g in replayed_by if g.kind in (GrantKind.RENAME, GrantKind.MOVE))
+            if grant is not None:
+                files[one.path] = one.after
+                used.add(grant.entry)
+            elif one.owner is Owner.DATA and stated(one.before, one.after, words):
+                files[one.path] = one.after
+    edits = _edits(changed, renames)
+    excuses: dict[str, Excuse] = {}
+    for edit in edits:
+        for grant in grants:
+            excuse = _excuse(grant, edit, edits)
+            if excuse is not None:
+                excuses[edit.id if edit.test else edit.path] = excuse
+                used.add(grant.entry)
+                break
+        else:
+            if edit.test and _stated_edit(edit, changed, words):
+                excuses[edit.id] = Excuse(entry="change behaviour", red_on_base=True)
+        if edit.kind is EditKind.DELETED and (grant := _lets_go(grants, edit)) is not None:
+            dropped[edit.id] = grant.entry
+            used.add(grant.entry)
+    return Transformed(
+        files=files,
+        dropped=tuple(dropped),
+        used=tuple(grant for grant in grants if grant.entry in used),
+        excuses=excuses,
+        edits=edits,
+        found=found,
+        wanted=wanted,
+    )
+
+
+def _stated_edit(edit: TestEdit, changed: Sequence[Owned], words: str) -> bool:
+    """A test that was edited to say what the task itself states, value by value, and asserts no less."""
+    if edit.kind not in (EditKind.SAME_SHAPE, EditKind.CHANGED) or not edit.now:
+        return False
+    one = next((one for one in changed if one.path == edit.path), None)
+    if one is None or one.before is None or one.after is None:
+        return False
+    if not edit.path.endswith(PYTHON):
+        whole = max(len(edit.before), len(edit.after)) < MOST_EXCERPT
+        return whole and stated_words(tokens(edit.path, edit.before), tokens(edit.path, edit.after), words)
+    name = edit.id.partition("::")[2]
+    old, new = ((units_of(data) or {}).get(name) for data in (one.before, one.after))
+    return old is not None and new is not None and stated_test(old.nodes, new.nodes, words)
+
+
+def _without_deleted(found: FoundNames, names: Collection[str]) -> FoundNames:
+    """What the plan lets go is deleted, whatever else is new."""
+    return FoundNames(
+        renames=tuple(one for one in found.renames if one.old not in names),
+        grants=tuple(one for one in found.grants if one.target not in names),
+    )
+
+
+def _under_renames(
+    one: Owned,
+    renames: tuple[Rename, ...],
+    grants: Sequence[Grant],
+    files: Collection[str],
+) -> bytes:
+    before = one.before or b""
+    if not any(grant.kind in (GrantKind.RENAME, GrantKind.MOVE) for grant in grants):
+        return before
+    if one.path.endswith(PYTHON):
+        return rewrite_python(one.path, before, one.after, renames, files)
+    if one.after is not None and equal_but_for(one.path, before, one.after, grants):
+        return replayed(one.path, before, one.after)
+    return rewrite_text(one.path, before, grants)
+
+
+def _edits(changed: Sequence[Owned], renames: tuple[Rename, ...]) -> tuple[TestEdit, ...]:
+    tests = [one for one in changed if one.owner in TESTS or one.owner in (Owner.NEW_TEST, Owner.NEW_SUPPORT)]
+    base = {one.path: one.before for one in tests if one.before is not None}
+    after = {one.path: one.after for one in tests if one.after is not None}
+    return edits_of(base, after, [one.path for one in tests], renames)
+
+
+def _excuse(grant: Grant, edit: TestEdit, edits: Iterable[TestEdit]) -> Excuse | None:
+    if grant.kind is GrantKind.EDIT_TESTS and edit.kind is not EditKind.DELETED and _meant(grant.target, edit):
+        return Excuse(entry=grant.entry, red_on_base=False)
+    if grant.kind is GrantKind.SKIP_TESTS and edit.kind is EditKind.SKIPPED and _meant(grant.target, edit):
+        return Excuse(entry=grant.entry, red_on_base=False)
+    if grant.kind is GrantKind.CHANGE_BEHAVIOUR and edit.kind in (EditKind.SAME_SHAPE, EditKind.STRONGER):
+        word = grant.target.rpartition(".")[2]
+        if not word or word in edit.before or word in edit.id:
+            return Excuse(entry=grant.entry, red_on_base=True)
+    return None
+
+
+def _meant(target: str, edit: TestEdit) -> bool:
+    """Every test, one by its id or the beginning of it, by its own name alone, or the files a glob matches."""
+    return (
+        not target
+        or covers_id(target, edit.id)
+        or edit.id.rpartition("::")[2] == target
+        or permits(edit.path, expanded(target))
+    )
+
+
+def _lets_go(grants: Iterable[Grant], edit: TestEdit) -> Grant | None:
+    for grant in grants:
+        if grant.kind is GrantKind.DELETE_TESTS and _meant(grant.target, edit):
+            return grant
+    return None
+
+
+def edit_questions(
+    changed: Sequence[Owned],
+    grants: Sequence[Grant],
+    transformed: Transformed,
+    red: Collection[str] = (),
+    broken: Collection[str] = (),
+) -> list[Question]:
+    """What the change needs and the plan does not give. `red`: tests that fail in R1; `broken`: not so on the base.
+
+    With R1 green, edits that add or move ask nothing; in other languages only what takes away asks. Files of data,
+    settings and build ask whenever they changed and no grant names them.
+    """
+    paths = {one.path for one in changed}
+    whole = any("::" not in id and "." not in id and id not in paths for id in red)
+    found = [
+        question for edit in transformed.edits if (question := _test_question(edit, transformed, red, broken, whole))
+    ]
+    tests_read = [one for one in changed if one.owner in (Owner.DATA, Owner.CONFIG, Owner.STEERING)]
+    added = {one.after for one in changed if one.before is None}
+    for one in tests_read:
+        elsewhere = one.owner is Owner.DATA and one.after is None and one.before in added
+        more = one.owner is Owner.DATA and not broken and grown(one.before, one.after)
+        if not elsewhere and not more and (question := _file_question(one, grants, transformed)):
+            found.append(question)
+    return found
+
+
+def _test_question(
+    edit: TestEdit, transformed: Transformed, red: Collection[str], broken: Collection[str], whole: bool
+) -> Question | None:
+    """`whole`: a command that names no tests is red, so that any edited one may be the reason."""
+    failing = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in red)
+    if (
+        transformed.is_dropped(edit.id)
+        or transformed.excuse(edit.id)
+        or (not edit.test and transformed.excuse(edit.path))
+    ):
+        return None
+    match edit.kind:
+        case EditKind.MOVED:  # what was red where it stood is red where it stands
+            asks = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in broken)
+        case EditKind.STRONGER:
+            asks = failing
+        case EditKind.SAME_SHAPE | EditKind.CHANGED:
+            asks = failing or (edit.path.endswith(PYTHON) and (edit.test or judges(edit))) or is_plain(edit.path)
+        case EditKind.DELETED | EditKind.SKIPPED | EditKind.WEAKER:
+            asks = edit.test or failing or (edit.kind is not EditKind.DELETED)
+    if not asks:
+        return None
+    rule, text = _told(edit, failing)
+    return Question(
+        rule=rule,
+        text=text,
+        allow=(unasked(transformed, edit.before) if failing else "") or _entry(edit, failing),
+        path=edit.path,
+        line=edit.line,
+        before=edit.before,
+        after=edit.after,
+    )
+
+
+def unasked(transformed: Transformed, text: str) -> str:
+    """The entry for a rename that the change shows and nobody asked for, where the text uses the old name."""
+    if transformed.wanted:
+        return ""
+    for old, _, entry in transformed.found.pairs:
+        last = re.split(r"[./]", old)[-1]
+        if re.search(rf"(?<!\w){re.escape(last)}(?!\w)", text):
+            return entry
+    return ""
+
+
+def judges(edit: TestEdit) -> bool:
+    """A helper that compares or asserts: every test that uses it is as sharp as it is."""
+    try:
+        tree = ast.parse(textwrap.dedent(edit.before))
+    except (SyntaxError, ValueError, RecursionError):
+        return True  # cut off, or not readable by itself
+    return any(isinstance(node, ast.Compare | ast.Assert | ast.Raise) for node in ast.walk(tree))
+
+
+def _told(edit: TestEdit, failing: bool) -> tuple[str, str]:
+    match edit.kind:
+        case EditKind.DELETED:
+            return Rule.TEST_GONE, f"{edit.id} is deleted"
+        case EditKind.SKIPPED:
+            return Rule.TEST_SKIPPED, f"{edit.id} is skipped now"
+        case EditKind.WEAKER:
+            return Rule.FEWER_ASSERTIONS, f"{edit.id} asserts less than it did"
+        case EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
+            how = "as it was, it fails on the change" if failing else "as it was, it still passes"
+            return Rule.TEST_CHANGED, f"{edit.id} was edited; {how}"
+
+
+def _entry(edit: TestEdit, failing: bool) -> str:
+    """The narrowest entry that grants it."""
+    match edit.kind:
+        case EditKind.DELETED:
+            return f"delete tests {edit.id}" if edit.test else f"edit tests {edit.path}"
+        case EditKind.SKIPPED:
+            return f"skip tests {edit.id if edit.test else edit.path}"
+        case EditKind.SAME_SHAPE if failing:
+            return "change behaviour"
+        case EditKind.WEAKER | EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
+            return f"edit tests {edit.id if edit.test else edit.path}"
+
+
+def _file_question(one: Owned, grants: Sequence[Grant], transformed: Transformed) -> Question | None:
+    if one.path in transformed.files or file_grant(grants, one.path, one.before, one.after) is not None:
+        return None
+    if one.path.rpartition("/")[2] in SECTIONS and not steering(one.path, one.before, one.after, ()):
+        return None  # a new dependency or version: nothing in it steers a check
+    how = "added" if one.before is None else "deleted" if one.after is None else "changed"
+    why = f" ({one.why})" if one.why else ""
+    what = "a new file that a command finds by itself" if one.owner in ADDITIONS else f"the checks read it{why}"
+    return Question(
+        rule=Rule.ORACLE_CHANGED,
+        text=f"{one.path} is {how}: {what}",
+        allow=f"edit {one.path}",
+        path=one.path,
+        before=difference(one.before, one.after)[0],
+        after=difference(one.before, one.after)[1],
+    )
+
+
+def difference(before: bytes | None, after: bytes | None) -> tuple[str, str]:
+    """Both contents from the first line that differs."""
+    old, new = (excerpt_lines(data) for data in (before, after))
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same]:
+        same += 1
+    first = max(0, same - 2)
+    return tuple("\n".join(lines[first : first + 12])[:1600] for lines in (old, new))  # type: ignore[return-value]
+
+
+def excerpt_lines(data: bytes | None) -> list[str]:
+    if data is not None and b"\0" in data[:8000]:
+        return [f"({len(data)} bytes, not text)"]
+    return (data or b"").decode("utf-8", "replace").splitlines()
+
+
+def granted(grants: Iterable[Grant], rule: str, path: str = "", subject: str = "", code: str = "") -> Grant | None:
+    """The grant that covers a finding of a rule: at a path, about a test, of a linter's code."""
+    for grant in grants:
+        if grant.kind is GrantKind.ACCEPT:
+            covered = grant.target == rule and _at(grant.to, path, subject)
+        elif grant.kind is GrantKind.SUPPRESS:
+            same = not grant.target or grant.target.lower() == code.lower()
+            covered = rule == Rule.SUPPRESSION and same and _at(grant.to, path, "")
+        elif grant.kind is GrantKind.EDIT:
+            covered = rule in (Rule.CONFIG_CHANGED, Rule.ORACLE_CHANGED) and named(grant.target, path)
+        else:
+            covered = rule in OF_TESTS.get(grant.kind, ()) and _at(grant.target, path, subject)
+        if covered:
+            return grant
+    return None
+
+
+def _at(place: str, path: str, subject: str) -> bool:
+    return not place or (bool(subject) and covers_id(place, subject)) or (bool(path) and named(place, path))
+
+
+def entry_for(rule: str, path: str = "", subject: str = "", code: str = "") -> str:
+    """The entry of `allow:` that would grant a finding."""
+    if rule == Rule.SUPPRESSION:
+        return f"suppress {code or 'CODE'} in {path}"
+    if rule in (Rule.CONFIG_CHANGED, Rule.ORACLE_CHANGED, Rule.ENVIRONMENT_FILES):
+        return f"edit {path}"
+    if rule in (Rule.TEST_GONE, Rule.FEWER_PARAMS):
+        return f"delete tests {subject or path}"
+    if rule in (Rule.TEST_SKIPPED, Rule.TEST_DESELECTED):
+        return f"skip tests {subject or path}"
+    if rule in (Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS):
+        return f"edit tests {subject or path}"
+    place = subject or path
+    return f"accept {rule} in {place}" if place else f"accept {rule}"
+
+
+__all__ = [
+    "Excuse",
+    "Transformed",
+    "covers_id",
+    "edit_questions",
+    "entry_for",
+    "excerpt",
+    "granted",
+    "transform",
+    "unasked",
+]

@@ -1,0 +1,94 @@
+"""What a change shows itself to be, by its files alone: documents, tests, settings, names. Pure.
+
+The plan may leave open that there is nothing to show. Where the change can be nothing else (no statement of the program
+differs), and the words of the task fit, there is nothing to show all the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from engine.core.harmless import HarmlessKind
+from engine.core.model import TaskSpec
+from engine.globs import matches
+from engine.perform.checks.proof.file_grants import LOCKS
+from engine.perform.checks.proof.found_names import FoundNames
+from engine.perform.checks.proof.golden import stated
+from engine.perform.checks.proof.harmless import Source, outside
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.names_only import names_only
+from engine.perform.checks.proof.owners import Owned, Owner, keeps_examples
+from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
+from engine.plans.leanings import asks_for_more, leans, spoken
+
+BESIDE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.NEW_TEST, Owner.NEW_SUPPORT})
+WORDS = {
+    HarmlessKind.DOCS: "documents and comments alone",
+    HarmlessKind.LAYOUT: "layout alone",
+    HarmlessKind.TYPES: "annotations alone",
+    HarmlessKind.TESTS: "tests alone",
+    HarmlessKind.SETTINGS: "settings alone",
+    HarmlessKind.MOVE: "names and places alone",
+    HarmlessKind.REFACTORING: "work on how it is made, and the tests of the base watch over what was touched",
+}
+
+
+def plain_kind(
+    task: TaskSpec, changed: Sequence[Owned], found: FoundNames, wanted: bool, files: Collection[str]
+) -> HarmlessKind | None:
+    """The kind of work that the change is and the words of the task fit; None: it may be more than that."""
+    text = "\n".join((task.title, task.description, *task.accept))
+    source = [one for one in changed if one.owner is Owner.SUBJECT and language_of(one.path)]
+    tests = [one for one in changed if one.owner in BESIDE]
+    rest = [one for one in changed if one not in source and one not in tests]
+    if not all(keeps_examples(one.before, one.after) for one in source if one.after is not None):
+        return None  # examples in documentation are tests
+    kinds: list[HarmlessKind] = []
+    if not _outside(HarmlessKind.DOCS, source):
+        kinds += _without_statements(tests, [one for one in rest if not _said(one, text)])
+    elif not _outside(HarmlessKind.TYPES, source) and not tests:
+        kinds.append(HarmlessKind.TYPES)
+    moves = any(one.before is None or one.after is None for one in source) and not tests
+    asked = wanted if found else moves and leans(HarmlessKind.MOVE, task.title, text)
+    if source and asked and not asks_for_more(task.title) and names_only(changed, found, files):
+        return HarmlessKind.MOVE
+    for kind in kinds:
+        if leans(kind, task.title, text) or (kind is HarmlessKind.SETTINGS and _all_spoken(rest, task, text)):
+            return kind
+    return None
+
+
+def _outside(kind: HarmlessKind, source: Sequence[Owned]) -> str:
+    return outside([kind], (Source(path=one.path, before=one.before, after=one.after) for one in source))
+
+
+def _said(one: Owned, text: str) -> bool:
+    """Data of the program that says now what the task says."""
+    return one.owner is Owner.SUBJECT and stated(one.before, one.after, text)
+
+
+def _without_statements(tests: Sequence[Owned], rest: Sequence[Owned]) -> list[HarmlessKind]:
+    """No statement of the program differs: what else is there?"""
+    prose = [one for one in rest if matches(one.path, PROSE)]
+    settings = [one for one in rest if one not in prose and _steers(one.path)]
+    if len(prose) + len(settings) < len(rest):
+        return []  # data that the program may read
+    if tests:
+        return [HarmlessKind.TESTS] if not settings else [HarmlessKind.TESTS, HarmlessKind.SETTINGS]
+    if settings:
+        return [HarmlessKind.SETTINGS]
+    return [HarmlessKind.DOCS, HarmlessKind.LAYOUT, HarmlessKind.TYPES, HarmlessKind.SETTINGS]
+
+
+def _steers(path: str) -> bool:
+    return matches(path, (*SETTINGS, *ELSEWHERE, *LOCKS)) or path.rpartition("/")[2] in MANIFESTS
+
+
+def _all_spoken(rest: Sequence[Owned], task: TaskSpec, text: str) -> bool:
+    """The task is about these very files, or states what they say now."""
+    if asks_for_more(task.title) or not rest:
+        return False
+    return all(
+        one.path.rpartition("/")[2] in text or spoken(one.path, task.title) or stated(one.before, one.after, text)
+        for one in rest
+    )

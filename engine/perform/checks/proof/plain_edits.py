@@ -1,0 +1,107 @@
+"""Edits of test programs that only a command runs (C, shell, Perl …): told apart by text, where no runner names a test.
+
+An edit takes nothing away when it only inserts lines, each insertion is whole in itself, and nothing inserted can
+keep what stood there from running or from judging. Everything else is put to a human. Pure.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.source_text import masked
+
+LANGUAGES = frozenset({"c", "shell", "other"})
+ENDINGS = (".bats", ".t")
+
+_WORD = re.compile(r"[A-Za-z_]\w*|\|\||&&|<<|\S")
+_LEAVING = frozenset({"return", "break", "continue", "goto", "next", "last", "redo", "shift"})
+"""Leaves what it stands in: allowed in a function that is new, not inside one that was there."""
+_ENDING = frozenset(
+    """
+    exit _exit _Exit quick_exit abort longjmp siglongjmp raise kill signal sigaction alarm fork vfork atexit on_exit
+    constructor __attribute__ asm __asm__ define undef ifdef ifndef pragma trap set exec source eval alias shopt unset
+    export enable PATH die BEGIN END __END__ __DATA__ skip SKIP todo TODO plan || <<
+    """.split()  # noqa: SIM905 (forty lines otherwise)
+)
+"""Ends the program, changes what words mean, or hides a failure, wherever it stands."""
+_OPEN = re.compile(r"(?:\b(?:then|do|else|in)|[{(\[,\\|&!=]|&&|\|\|)\s*$")
+_FUNCTION = re.compile(
+    r"^(?:function\s+|sub\s+)?(?:[A-Za-z_][\w*]*[\s*]+)*(?P<name>[A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", re.MULTILINE
+)
+
+
+def is_plain(path: str) -> bool:
+    """Whether only a command runs a test written in this."""
+    return language_of(path) in LANGUAGES or path.endswith(ENDINGS)
+
+
+def adds_only(path: str, before: bytes, after: bytes) -> bool:
+    """Whether an edit only adds, and everything that was there runs and judges as it did."""
+    old, new = (masked(path, data.decode("utf-8", "replace")) for data in (before, after))
+    if _comments_open(before, after):
+        return False
+    was, now = _lines(before), _lines(after)
+    code = new.splitlines()
+    known = set(_WORD.findall(old))
+    for tag, start, stop, begin, end in difflib.SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        if tag != "insert" and any(line.strip() for line in was[start:stop]):
+            return False
+        inserted = "\n".join(code[begin:end])
+        if not _whole(path, inserted, inside=_depth("\n".join(code[:begin])) > 0, known=known):
+            return False
+        if begin and _OPEN.search(code[begin - 1]) and not code[begin - 1].rstrip().endswith("{"):
+            return False  # it stands between a head and what belongs to it
+    return True
+
+
+def _lines(data: bytes) -> list[str]:
+    return [line.rstrip() for line in data.decode("utf-8", "replace").splitlines()]
+
+
+def _comments_open(before: bytes, after: bytes) -> bool:
+    """More comments are begun than ended, or otherwise than before: something may be hidden in one."""
+    return after.count(b"/*") != after.count(b"*/") and before.count(b"/*") == before.count(b"*/")
+
+
+def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
+    words = _WORD.findall(text)
+    if not words:
+        return True
+    if _ENDING & set(words) or (inside and _LEAVING & set(words)):
+        return False
+    if any(line.lstrip().startswith("#") and not re.match(r"\s*#\s*include\b", line) for line in text.splitlines()):
+        return False
+    if _depth(text) != 0 or _lowest(text) < 0 or words[0] in ("else", "elif", "case", "default", "esac", "fi", "done"):
+        return False
+    if language_of(path) == "c" and words[-1] not in (";", "}") and not _directives(text):
+        return False
+    if language_of(path) == "shell" and (_OPEN.search(text) or not _blocks_close(words)):
+        return False
+    return not any(match["name"] in known for match in _FUNCTION.finditer(text))
+
+
+def _directives(text: str) -> bool:
+    return all(not line.strip() or line.lstrip().startswith("#") for line in text.splitlines())
+
+
+def _blocks_close(words: list[str]) -> bool:
+    return all(
+        words.count(opening) == words.count(closing)
+        for opening, closing in (("if", "fi"), ("case", "esac"), ("do", "done"))
+    )
+
+
+def _depth(text: str) -> int:
+    return sum((char in "{([") - (char in "})]") for char in text)
+
+
+def _lowest(text: str) -> int:
+    depth = lowest = 0
+    for char in text:
+        depth += (char in "{([") - (char in "})]")
+        lowest = min(lowest, depth)
+    return lowest

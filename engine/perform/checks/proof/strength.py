@@ -1,0 +1,206 @@
+"""Are the tests that a change edited as sharp as they were? Every mutant that the old ones kill, the new ones kill.
+
+Mutants of the functions that the edited tests name, the same for both sides, bounded in number and time. Without an
+answer in time, or without one mutant that the old tests notice, nothing is known, and the human is asked as before.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from engine.core.model import Struct
+from engine.perform.checks.proof.changed_lines import changed_lines
+from engine.perform.checks.proof.imports import imported_by
+from engine.perform.checks.proof.mutate import Mutant, mutants, shuffled
+from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.run.execute import Ask
+from engine.perform.checks.run.measure import BAD, PASSED
+from engine.perform.checks.run.spec import CheckSpec
+
+MOST = 10
+"""Mutants tried."""
+SECONDS = 90.0
+"""For all of them."""
+EACH = 15.0
+LOGS = re.compile(r"(?:^|\.)(?:debug|info|warning|warn|error|exception|critical|log)$")
+
+
+class Compared(Struct, frozen=True, kw_only=True):
+    """What the mutants told."""
+
+    killed: int = 0
+    """By the old tests."""
+    missed: tuple[str, ...] = ()
+    """Killed by the old tests and by no new one."""
+
+    @property
+    def as_sharp(self) -> bool:
+        return self.killed > 0 and not self.missed
+
+
+def reached_functions(source: bytes, words: frozenset[str]) -> set[int]:
+    """Lines of the functions that the words name; of methods too, and of a class that is named."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) or node.name not in words:
+            continue
+        if not (isinstance(node, ast.ClassDef) and _methods(node) & words):
+            found |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    return found
+
+
+def _methods(node: ast.ClassDef) -> set[str]:
+    return {each.name for each in node.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def text_mutants(path: str, source: bytes, lines: set[int]) -> list[Mutant]:
+    """Texts changed, conditions never met and raises taken out, which the mutants of arithmetic do not know."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    found = []
+    for node in ast.walk(tree):
+        if getattr(node, "lineno", 0) not in lines:
+            continue
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in documents:
+            was = node.value
+            for other in dict.fromkeys((f"{was}~", "")):
+                if other != was:
+                    node.value = other
+                    found.append(_mutant(path, node.lineno, f"{was!r} → {other!r}", tree))
+            node.value = was
+        if isinstance(node, ast.If | ast.IfExp | ast.While):
+            test = node.test
+            node.test = ast.copy_location(ast.Constant(value=False), test)
+            found.append(_mutant(path, node.lineno, f"{ast.unparse(test)} → False", tree))
+            node.test = test
+        for field in ("body", "orelse"):
+            body = getattr(node, field, None)
+            for index, inner in enumerate(body if isinstance(body, list) else []):
+                if isinstance(inner, ast.Raise):
+                    body[index] = ast.copy_location(ast.Pass(), inner)  # type: ignore[index]
+                    found.append(_mutant(path, inner.lineno, "raise taken out", tree))
+                    body[index] = inner  # type: ignore[index]
+    return found
+
+
+def _mutant(path: str, line: int, what: str, tree: ast.Module) -> Mutant:
+    return Mutant(path=path, line=line, what=what[:100], source=ast.unparse(tree))
+
+
+def pool(sources: Mapping[str, bytes], tests: Iterable[str], words: frozenset[str], seed: str) -> list[Mutant]:
+    """Mutants of what the tests name in the files that they import, in an order that the seed fixes."""
+    mine = {path: sources[path] for path in tests if path in sources}
+    found: list[Mutant] = []
+    for path, source in sources.items():
+        if not path.endswith(".py") or path in mine or not imported_by(path, mine):
+            continue
+        lines = reached_functions(source, words)
+        found += [*mutants(path, source, lines), *text_mutants(path, source, lines)]
+    return shuffled(found, seed)
+
+
+def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant]:
+    """Mutants of the functions that a change touched, whole: a decorator alone has nothing to twist."""
+    touched = changed_lines(before, after)
+    try:
+        tree = ast.parse(after)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    lines = set(touched)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            whole = set(range(first, (node.end_lineno or first) + 1))
+            lines |= whole if whole & touched else set()
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and LOGS.search(ast.unparse(node.value.func))
+        ):
+            lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))  # what is logged, no test asks
+    return [*mutants(path, after, lines), *text_mutants(path, after, lines)]
+
+
+def words_in(texts: Iterable[str]) -> frozenset[str]:
+    return frozenset(word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text))
+
+
+async def guarded(trial: Trial, spec: CheckSpec, chosen: Sequence[Mutant], by: Side) -> tuple[int, int]:
+    """How many mutants the tests notice, of how many that were tried."""
+    deadline = trial.tools.clock() + SECONDS
+    killed = tried = 0
+    for mutant in chosen[:MOST]:
+        if trial.tools.clock() >= deadline:
+            break
+        tried += 1
+        killed += await kills(trial, spec, mutant, by)
+    return killed, tried
+
+
+class Side(Struct, frozen=True, kw_only=True):
+    """Tests over a tree, and which of them pass there as it is: only these can notice a mutant."""
+
+    tree: str
+    files: tuple[str, ...]
+    green: frozenset[str]
+    others: bool
+    """There are further tests in the files: a run goes on behind their failures."""
+
+
+def every(id: str) -> bool:
+    return bool(id)
+
+
+async def side(
+    trial: Trial, spec: CheckSpec, tree: str, files: Sequence[str], counts: Callable[[str], bool] = every
+) -> Side:
+    """`counts`: the tests whose word is asked; others in the same files may know more."""
+    runs = await trial.files("mutant", tree, spec, files, _ask(trial))
+    cases = [case for run in runs for case in run.report.cases]
+    green = frozenset(case.id for case in cases if case.outcome == PASSED and counts(case.id))
+    others = any(case.outcome in BAD or case.id not in green for case in cases)
+    return Side(tree=tree, files=tuple(files), green=green, others=others)
+
+
+async def compare(trial: Trial, spec: CheckSpec, chosen: Sequence[Mutant], old: Side, new: Side) -> Compared:
+    """Each mutant over both sides, until one is missed or the time is over."""
+    deadline = trial.tools.clock() + SECONDS
+    killed = 0
+    for mutant in chosen[:MOST]:
+        if trial.tools.clock() >= deadline:
+            break
+        if not await kills(trial, spec, mutant, old):
+            continue
+        killed += 1
+        if not await kills(trial, spec, mutant, new):
+            return Compared(killed=killed, missed=(f"{mutant.path}:{mutant.line} {mutant.what}",))
+    return Compared(killed=killed)
+
+
+async def kills(trial: Trial, spec: CheckSpec, mutant: Mutant, by: Side) -> bool:
+    """Whether a test that passes without the mutant does not pass with it."""
+    mutated = await asyncio.to_thread(trial.trees.edit, by.tree, {mutant.path: mutant.source.encode()})
+    seen = await trial.files("mutant", mutated, spec, by.files, replace(_ask(trial), stop_early=not by.others))
+    if any(run.ended == "timeout" for run in seen):
+        return True
+    cases = [case for run in seen for case in run.report.cases]
+    passed = {case.id for case in cases if case.outcome == PASSED}
+    bad = any(case.outcome in BAD and (case.id in by.green or "::" not in case.id) for case in cases)
+    return bad or (bool(by.green) and not passed & by.green)
+
+
+def _ask(trial: Trial) -> Ask:
+    return Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, timeout=EACH)

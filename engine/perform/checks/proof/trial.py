@@ -1,0 +1,148 @@
+"""The runs of PROOF §2 on one change, each in a room of its own; what they saw, check by check. No judgement here."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from engine.core.model import CheckKind, Struct
+from engine.perform.checks.proof.change import Change
+from engine.perform.checks.run import room
+from engine.perform.checks.run.baseline import Baseline, alone, keep, traced
+from engine.perform.checks.run.execute import Ask, Tools, run_check, run_checks
+from engine.perform.checks.run.measure import Measurement, Report
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+from engine.perform.checks.run.trees import Trees
+
+MOST_PROCESSES = 12
+"""More files than this share processes in R2 and R3."""
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    """One run for the record: which room, which tree, what was measured."""
+
+    name: str
+    measured: Measurement
+
+
+class Trial:
+    """A change in its rooms. Each method performs one kind of run and remembers it."""
+
+    def __init__(
+        self, trees: Trees, tools: Tools, change: Change, specs: Sequence[CheckSpec], reference: Baseline
+    ) -> None:
+        self.trees = trees
+        self.tools = tools
+        self.change = change
+        self.specs = tuple(specs)
+        self.reference = reference
+        self.runs: list[Run] = [
+            Run(name="R0", measured=one) for spec in specs if (one := reference.of(spec)) is not None
+        ]
+        self.known: dict[str, Report] = {
+            name: one.report for name, one in reference.measurements.items() if one.report.complete
+        }
+
+    # ── whole runs ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+    async def r1(self, specs: Sequence[CheckSpec]) -> dict[str, Measurement]:
+        """The base's oracle over the candidate's subject. Nothing to run where the subject is the base's."""
+        rooms = self.change.rooms
+        if rooms.r1 == rooms.base:
+            found = {spec.name: one for spec in specs if (one := self.reference.of(spec)) is not None}
+            missing = [spec for spec in specs if spec.name not in found]
+            return found | (await self._whole("R1", rooms.r1, missing) if missing else {})
+        return await self._whole("R1", rooms.r1, specs)
+
+    async def r4(self, specs: Sequence[CheckSpec], r1: dict[str, Measurement]) -> dict[str, Measurement]:
+        """The candidate whole; where R1's tree is that one, R1 was it."""
+        rooms = self.change.rooms
+        if rooms.r4 == rooms.r1:
+            return r1
+        return await self._whole("R4", rooms.r4, specs)
+
+    async def _whole(self, name: str, tree: str, specs: Sequence[CheckSpec]) -> dict[str, Measurement]:
+        last = tree == self.change.rooms.r4
+        ask = Ask(known=self.known, own_settings=name == "R4", helpers=self.change.helpers, tree=tree)
+        folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{name.lower()}"
+        reads = self.change.ground.reads
+        watched = {*self.change.oracle_reads, *(one.path for one in self.change.owned)}
+        found: dict[str, Measurement] = {}
+        for group in alone(specs):
+            measured = await traced(self.trees, tree, folder, group, self.tools, ask, watched, reads)
+            found |= {one.check: one for one in measured}
+            if last:  # it may become the next base
+                await asyncio.to_thread(keep, self.tools, tree, group, measured)
+        self.runs += [Run(name=name, measured=one) for one in found.values()]
+        return found
+
+    # ── chosen files ────────────────────────────────────────────────────────────────────────────────────────────────
+
+    def files_for(self, spec: CheckSpec, wanted: Iterable[str]) -> tuple[str, ...]:
+        """Those of the files that this check would run: each file is run by one check only."""
+        inside = f"{spec.folder}/" if spec.folder else ""
+        words = [word.removeprefix("./") for word in spec.command[1:] if not word.startswith("-")]
+        places = [inside + word for word in words if self._is_place(inside + word)]
+        mine = []
+        for path in wanted:
+            if not _may_run(spec, path):
+                continue
+            able = [one for one in self.specs if not one.strict and _may_run(one, path)]
+            taken = max(able, key=lambda one: len(one.folder), default=spec)  # of several the first
+            under = any(path == place or path.startswith(place.rstrip("/") + "/") for place in places)
+            if under or (not places and taken.name == spec.name) or spec.strict:
+                mine.append(path)
+        return tuple(mine)
+
+    def _is_place(self, word: str) -> bool:
+        bare = word.partition("::")[0].rstrip("/").removeprefix("./")
+        return any(path == bare or path.startswith(bare + "/") for path in self.change.ground.files)
+
+    async def files(
+        self, name: str, tree: str, spec: CheckSpec, files: Sequence[str], ask: Ask | None = None
+    ) -> list[Measurement]:
+        """Each file in a process of its own, in a room filled anew: what one leaves behind the next does not find."""
+        wanted = ask or Ask(known=self.known, helpers=self.change.helpers)
+        folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{'home' if wanted.disguise else 'part'}"
+        size = -(-len(files) // MOST_PROCESSES) if files else 1
+        found = []
+        for start in range(0, len(files), size):
+            await room.enter(self.trees, tree, folder)
+            if wanted.disguise:
+                await room.live_in(folder)
+            part = replace(wanted, files=tuple(files[start : start + size]), tree=tree)
+            found.append(await run_check(self.tools, spec, folder, part))
+        self.runs += [Run(name=name, measured=one) for one in found]
+        return found
+
+    async def whole(
+        self, name: str, tree: str, specs: Sequence[CheckSpec], *, disguise: bool = False
+    ) -> list[Measurement]:
+        """Checks that cannot be run in part, and the task's own commands."""
+        folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{'home' if disguise else 'part'}"
+        found = []
+        for spec in specs:
+            await room.enter(self.trees, tree, folder)
+            if disguise:
+                await room.live_in(folder)
+            ask = Ask(known=self.known, helpers=self.change.helpers, tree=tree, disguise=disguise)
+            found += await run_checks(self.tools, [spec], folder, ask)
+        self.runs += [Run(name=name, measured=one) for one in found]
+        return found
+
+
+def _may_run(spec: CheckSpec, path: str) -> bool:
+    """A file of the check's own package, and one that its runner can run."""
+    return path.endswith(runner_of(spec).suffixes) and path.startswith(f"{spec.folder}/" if spec.folder else "")
+
+
+def tests_of(specs: Sequence[CheckSpec]) -> list[CheckSpec]:
+    """Checks that can show something: tests, and commands of the user's own."""
+    return [spec for spec in specs if spec.kind in (CheckKind.TESTS, CheckKind.OWN, CheckKind.BUILD)]
+
+
+def findings_of(specs: Sequence[CheckSpec]) -> list[CheckSpec]:
+    return [spec for spec in specs if spec not in tests_of(specs)]

@@ -1,0 +1,292 @@
+"""A test file with its proofs asked about neighbouring inputs: copies of a test that differ in one constant. Pure.
+
+A copy does not assert. It tells what it saw, by the exception that it ends with, and so by the runner's own account:
+the same file over the base and over the change says where the two differ. Python only.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from engine.core.model import Struct
+from engine.perform.checks.proof.examples import ALIKE, Example, functions
+from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
+
+MOST_COPIES = 22
+"""Neighbours of one test (or of one row of its parameters)."""
+MOST_TESTS = 4
+MOST_ROWS = 3
+AGAIN = 12
+"""The test as it is, once more in the same process."""
+
+_KEYWORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}|.{0,2}")
+_LEFT_ALONE = frozenset({"match", "reason", "id", "ids", "mode", "encoding", "msg"})
+_NAMES_THINGS = frozenset(
+    ("setattr", "getattr", "hasattr", "patch", "object", "open", "joinpath", "setenv", "delenv", "getenv", "fixture",
+     "skip", "fail", "importorskip", "import_module", "chdir", "warns", "raises", "mkdir")
+)  # fmt: skip
+
+
+class Copy(Struct, frozen=True, kw_only=True):
+    """One copy of a test. `slot` names the constant that differs (-1: none does: the test as it is, observed)."""
+
+    test: str
+    """The test's name in its file: `Class::name`."""
+    name: str
+    row: int
+    slot: int
+    was: str = ""
+    now: str = ""
+    weak: bool = False
+    """A word, or the length of a list: that nothing changes beside it says little, code may well know it by name."""
+    small: bool = False
+    """A number at which honest code has a case of its own."""
+
+
+class Varied(Struct, frozen=True, kw_only=True):
+    text: bytes
+    copies: tuple[Copy, ...]
+    again: tuple[str, ...]
+    """Names of the repetitions."""
+    examples: tuple[str, ...] = ()
+    """Names of the functions that hold the task's own examples."""
+
+
+def varied(source: bytes, tests: Iterable[str], told: Sequence[Example] = ()) -> Varied | None:
+    """The file with copies of `tests` (names as in ids), and no other test; None: nothing to vary."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    wanted = list(dict.fromkeys(name.partition("[")[0] for name in tests))[:MOST_TESTS]
+    copies: list[Copy] = []
+    again: list[str] = []
+    _fill(tree, "", wanted, copies, again)
+    if not again:
+        return None
+    own = list(functions(list(told), _bound(tree)))
+    tree.body += [*ast.parse(ALIKE).body, *(function for _, function in own)]
+    at = 0
+    while at < len(tree.body) and _is_head(tree.body[at]):
+        at += 1
+    tree.body[at:at] = ast.parse(SEEN).body
+    try:
+        text = ast.unparse(ast.fix_missing_locations(tree))
+        compile(text, "varied", "exec")
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    data = text.encode("utf-8", "surrogateescape")
+    return Varied(text=data, copies=tuple(copies), again=tuple(again), examples=tuple(name for name, _ in own))
+
+
+def _bound(tree: ast.Module) -> set[str]:
+    """Names that the file imports."""
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {(alias.asname or alias.name).partition(".")[0] for node in found for alias in node.names}
+
+
+def _fill(
+    node: ast.Module | ast.ClassDef, prefix: str, wanted: Sequence[str], copies: list[Copy], again: list[str]
+) -> None:
+    body: list[ast.stmt] = []
+    for item in node.body:
+        if isinstance(item, ast.ClassDef) and any(name.startswith(f"{prefix}{item.name}::") for name in wanted):
+            _fill(item, f"{prefix}{item.name}::", wanted, copies, again)
+        elif isinstance(item, Function) and f"{prefix}{item.name}" in wanted:
+            if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(item)):
+                for made, function in _copies(item, f"{prefix}{item.name}"):
+                    copies.append(made)
+                    body.append(function)
+            body.append(item)
+            for number in range(AGAIN):
+                same = copy.deepcopy(item)
+                same.name = f"{item.name}__y{number}"
+                again.append(same.name)
+                body.append(same)
+            continue
+        elif isinstance(item, Function) and item.name.startswith("test"):
+            continue
+        body.append(item)
+    node.body = body or [ast.Pass()]
+
+
+def _is_head(node: ast.stmt) -> bool:
+    told = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return told or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
+# ── copies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _copies(function: Function, test: str) -> Iterator[tuple[Copy, Function]]:
+    rows = _rows(function)
+    for row in range(min(max(1, len(rows)), MOST_ROWS)):
+        one = copy.deepcopy(function)
+        if rows:
+            parameters = _rows(one)
+            _parameters(one).elts = [parameters[row]]
+        plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
+        for slot, node in enumerate(_constants(one, row if rows else None)):
+            plans.append([(slot, node, was, now, weak) for was, now, weak in _neighbours(node)])
+        name = f"{function.name}__r{row}v0"
+        yield Copy(test=test, name=name, row=row, slot=-1), observed(one, name)
+        number = 0
+        for wave in range(8):  # the first neighbour of every constant, then the second of each
+            for plan in plans:
+                if wave < len(plan) and number < MOST_COPIES:
+                    slot, node, was, now, weak = plan[wave]
+                    number += 1
+                    name = f"{function.name}__r{row}v{number}"
+                    kept = _put(node, now)
+                    small = was.lstrip("-") in ("1", "2")
+                    made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small)
+                    yield made, observed(one, name)
+                    _restore(node, kept)
+
+
+def _parameters(function: Function) -> ast.List | ast.Tuple:
+    for decorator in function.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[_, (ast.List() | ast.Tuple()) as values, *_]):
+                return values
+    return ast.List(elts=[], ctx=ast.Load())
+
+
+def _rows(function: Function) -> list[ast.expr]:
+    """Rows of its parameters, where they are written out and there is one set of them."""
+    marked = [one for one in function.decorator_list if "parametrize" in ast.unparse(one)]
+    return list(_parameters(function).elts) if len(marked) == 1 else []
+
+
+def _constants(function: Function, row: int | None) -> list[ast.AST]:
+    """Constants and written-out lists that go into what the test asks, in their order."""
+    found: list[ast.AST] = []
+    if row is not None:
+        for value in _parameters(function).elts:
+            _gather(value, found)
+    for statement in function.body:
+        _gather(statement, found)
+    return found
+
+
+def _gather(node: ast.AST, found: list[ast.AST]) -> None:
+    match node:
+        case ast.Assert(test=test):
+            _gather(test, found)
+            return
+        case ast.Compare(left=left, comparators=comparators):
+            if isinstance(left, ast.Constant):
+                for one in comparators:
+                    _gather(one, found)
+            else:
+                _gather(left, found)
+            return
+        case ast.Expr(value=ast.Constant()) | ast.JoinedStr() | ast.FunctionDef() | ast.ClassDef() | ast.Lambda():
+            return
+        case ast.Subscript(value=value):
+            _gather(value, found)
+            return
+        case ast.Call(func=func, args=args, keywords=keywords):
+            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
+            if isinstance(func, ast.Attribute):
+                _gather(func.value, found)
+            if name.startswith("assert"):
+                args = args[:1]
+            for one in args:
+                if not (name in _NAMES_THINGS and isinstance(one, ast.Constant)):
+                    _gather(one, found)
+            for word in keywords:
+                if word.arg not in _LEFT_ALONE:
+                    _gather(word.value, found)
+            return
+        case ast.Dict(values=values):
+            for one in values:
+                _gather(one, found)
+            return
+        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            found.append(node.operand)
+            return
+        case ast.List(elts=elts) if len(elts) > 1:
+            found.append(node)
+        case ast.Constant():
+            found.append(node)
+            return
+    for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.expr_context):
+            _gather(child, found)
+
+
+def _put(node: ast.AST, now: str) -> object:
+    if isinstance(node, ast.List):
+        kept: object = list(node.elts)
+        new = ast.parse(now, mode="eval").body
+        node.elts = new.elts if isinstance(new, ast.List) else node.elts
+        return kept
+    if isinstance(node, ast.Constant):
+        kept = node.value
+        node.value = ast.literal_eval(now)
+        return kept
+    return None
+
+
+def _restore(node: ast.AST, kept: object) -> None:
+    if isinstance(node, ast.List):
+        node.elts = kept  # type: ignore[assignment]
+    elif isinstance(node, ast.Constant):
+        node.value = kept  # type: ignore[assignment]
+
+
+def _neighbours(node: ast.AST) -> list[tuple[str, str, bool]]:
+    """(what it was, what it is instead, whether little follows from it). Zero, empty and None stand for themselves."""
+    match node:
+        case ast.List(elts=elts):
+            was = ast.unparse(node)
+            fewer, more = ast.List(elts=elts[:-1], ctx=ast.Load()), ast.List(elts=[*elts, elts[0]], ctx=ast.Load())
+            return [(was, ast.unparse(one), True) for one in (more, fewer)]
+        case ast.Constant(value=bool()) | ast.Constant(value=None):
+            return []
+        case ast.Constant(value=int(number)):
+            if number == 0:
+                return []
+            near = dict.fromkeys((number + 1, number + 10, number * 2, abs(number - 1), number + 3, number * 10))
+            return [(repr(number), repr(one), False) for one in near if one not in (number, 0)]
+        case ast.Constant(value=float(number)):
+            if number == 0 or number != number or number in (float("inf"), float("-inf")):
+                return []
+            some = (number + 1, number * 2, number + 0.5, number + 10)
+            return [(repr(number), repr(one), False) for one in some if one == one and abs(one) < 1e300]
+        case ast.Constant(value=str(text)):
+            return [(repr(text), repr(one), _KEYWORD.fullmatch(text) is not None) for one in _texts(text)]
+        case ast.Constant(value=bytes(data)):
+            text = data.decode("latin-1")
+            return [
+                (repr(data), repr(one.encode("latin-1")), _KEYWORD.fullmatch(text) is not None) for one in _texts(text)
+            ]
+    return []
+
+
+_NEXT = {
+    **dict(zip("aeiou", "eioua", strict=True)),
+    **dict(zip("bcdfghjklmnpqrstvwxyz", "cdfghjklmnpqrstvwxyzb", strict=True)),
+    **dict(zip("0123456789", "1234567898", strict=True)),
+}
+
+
+def _texts(text: str) -> list[str]:
+    """Texts of the same shape: one letter or digit is another of its kind."""
+    if len(text) > 400:
+        return []
+    digits = [at for at, sign in enumerate(text) if sign in "0123456789"]
+    letters = [at for at, sign in enumerate(text) if sign.isascii() and sign.isalpha()]
+    places = [*digits[:1], *letters[:1], *digits[-1:], *letters[-1:], *digits[1:3], *letters[len(letters) // 2 :][:1]]
+    found = []
+    for far in (1, 2):
+        for at in dict.fromkeys(places):
+            sign = other = text[at]
+            for _ in range(far):
+                other = _NEXT.get(other.lower(), other)
+            found.append(text[:at] + (other.upper() if sign.isupper() else other) + text[at + 1 :])
+    return [one for one in dict.fromkeys(found) if one != text][:6]

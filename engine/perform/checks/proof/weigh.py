@@ -1,0 +1,223 @@
+"""Which run comes next, and what the runs amount to: the cheap and certain first, R4 only when all else holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from engine.core.grants import Rule
+from engine.core.harmless import kinds_of
+from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.blind import blind_faults
+from engine.perform.checks.proof.boundary import CANNOT, across
+from engine.perform.checks.proof.changed_lines import unreached
+from engine.perform.checks.proof.mutate import mutation_findings
+from engine.perform.checks.proof.named import BUG, named, still_red
+from engine.perform.checks.proof.neighbour_runs import neighbour_faults
+from engine.perform.checks.proof.not_done import not_done
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.permissions import covers_id
+from engine.perform.checks.proof.plain_changes import WORDS
+from engine.perform.checks.proof.scales import Weighed, more
+from engine.perform.checks.proof.test_shape import EditKind
+from engine.perform.checks.proof.trial import Run
+from engine.perform.checks.proof.weigh_edits import EditedTests
+from engine.perform.checks.run.heldout import run_held_out
+from engine.perform.checks.run.measure import BAD, PASSED, Measurement
+from engine.perform.checks.run.room import enter
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+
+class Weighing(EditedTests):
+    """One change on the scales."""
+
+    async def run(self) -> None:
+        rooms = self.change.rooms
+        self._look_at_base()
+        if rooms.r4 != rooms.base and not self._hopeless():
+            self.r1 = await self.trial.r1([*self.tests, *self.others])
+            await self._weigh_r1()
+            await self._run_r2()
+            if not self._failed():
+                await self._run_r3()
+                self._weigh_waived()
+                await self._run_own()
+            if not self._failed():
+                self.r4 = await self.trial.r4([*self.tests, *self.others], self.r1)
+                await self._weigh_r4()
+            self._ask()
+            await self._weigh_edits()
+            if not self._failed():
+                await self._confirm()
+                await self._cross()
+            self._drop_granted()
+            await self._weigh_work()
+            if not self.faults and (self.proofs or self._nothing_to_show()):
+                await self._completing()
+        self._name_red()
+        self._drop_granted()
+        self._conclude_checks()
+
+    async def _confirm(self) -> None:
+        """An old test that was red once may have been unlucky: red again on the base, alone, or it proves nothing."""
+        for spec in self.tests:
+            mine = [proof for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name]
+            files = tuple(dict.fromkeys(proof.path for proof in mine if proof.path))[:4]
+            if not files or not runner_of(spec).picks_files or not self.r0(spec).report.counts_tests:
+                continue
+            runs = await self.trial.files("R3", self.change.rooms.base, spec, files)
+            green = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
+            lucky = [proof for proof in mine if proof.name in green]
+            self.proofs = [proof for proof in self.proofs if proof not in lucky]
+            self.notes += [f"{proof.name} passes alone on the base: it is no proof" for proof in lucky]
+
+    async def _cross(self) -> None:
+        """Proofs once more with the subject in another process."""
+        for spec in self.tests:
+            self.proofs, asked = await across(self.trial, spec, self.proofs)
+            self.faults += asked
+        cannot = [proof.name for proof in self.proofs if proof.boundary == CANNOT]
+        if cannot:
+            self.notes.append(f"cannot be tried with the subject in another process: {', '.join(cannot[:5])}")
+
+    async def _completing(self) -> None:
+        """Nothing objects: what the task names, neighbouring inputs, the held-out commands, mutants as advice."""
+        tools, rooms = self.trial.tools, self.change.rooms
+        self._ask_for_the_rest()
+        for spec in (*self.tests, *self.own):
+            self.faults += await neighbour_faults(self.trial, spec, self.proofs, self.task)
+        for spec in self.tests:
+            self.faults += await blind_faults(self.trial, spec)
+        folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
+        for held in self.held_out:
+            await enter(self.trial.trees, rooms.r4, folder)
+            result, seen = await run_held_out(tools, held, folder)
+            self.results.append(result)
+            self.trial.runs.append(Run(name="held out", measured=seen))
+            if result.verdict is not Verdict.PASS:
+                self.faults.append(rules.fail("held-out", result.reason, check=result.name))
+        for spec in self.tests:
+            seen_lines = self.r4.get(spec.name) or self.r1.get(spec.name)
+            if seen_lines is not None and seen_lines.lines:
+                wanted = tools.setting.policy.changed_coverage
+                self.findings += unreached(self.change.owned, seen_lines.lines, self.r0(spec).coverage, wanted)
+        if not self.faults and tools.setting.policy.mutants:
+            self.findings += await mutation_findings(self.trial, self.tests, self.proofs)
+
+    def _ask_for_the_rest(self) -> None:
+        """What the task names, and neither the base, nor a test, nor the change has."""
+        if self._nothing_to_show() or not self.proofs:
+            return
+        ground, owned = self.change.ground, self.change.owned
+        tests = [text for path, text in ground.sources.items() if ground.is_test(path)]
+        tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
+        tests += [" ".join(spec.command).encode() for spec in self.own]
+        changed = [(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        for name in not_done(self.task, ground.sources.values(), tests, changed)[:3]:
+            text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
+            fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
+            self.faults.append(replace(fault, test=name))
+
+    def _name_red(self) -> None:
+        """Red tests that the task names must be green now: broken before is no excuse for them."""
+        red, green = [], set()
+        for spec in self.tests:
+            r0 = rules.by_id(self.r0(spec))
+            red += [case for case in r0.values() if case.outcome in BAD and case.error != rules.COLLECT]
+            for run in (self.r1.get(spec.name), self.r4.get(spec.name)):
+                green |= {id for id, case in rules.by_id(run).items() if case.outcome == PASSED}
+        dropped = self.change.transformed.dropped
+        moved = [edit.id for edit in self.change.transformed.edits if edit.kind is EditKind.MOVED]
+        about = self.task is not None and BUG.search(self.task.title) is None  # it may name them to move them
+        red = [case for case in red if not (about and any(covers_id(id, case.id) for id in moved))]
+        red = [case for case in red if not rules.covered(case, dropped)]
+        names = named(self.task, red)
+        left, none = still_red(names, green)
+        self.faults += [
+            rules.fail("named-red", f"{id} is named by the task and is still red", check="") for id in left[:5]
+        ]
+        if none and not left and not self._failed():
+            hint = min(names.shared)
+            text = f"{hint}, which the task seems to be about, is still red"
+            case = next(case for case in red if case.id == hint)
+            self.faults.append(rules.question(Rule.NAMED_RED, text, f"accept named-red in {hint}", case))
+        elif names.hinted and not names.hinted & green:
+            self.notes.append(f"{min(names.hinted)} is red on the base and still is")
+
+    def _conclude_checks(self) -> None:
+        """One result a check, from the run that saw most of it, with what stands against it by name."""
+        own = {result.name for result in self.results}
+        for spec in (*self.tests, *self.others):
+            if spec.name in own:
+                continue
+            run = self.r4.get(spec.name) or self._with_r2(spec, self.r1.get(spec.name) or self.r0(spec))
+            result = self._result(spec, run)
+            against = [fault for fault in self.faults if fault.check == spec.name]
+            if bad := [fault for fault in against if fault.verdict is ProofVerdict.FAIL]:
+                names = tuple(dict.fromkeys(fault.test or f"{fault.rule} {fault.text[:80]}" for fault in bad))
+                reason = more(bad).removeprefix(f"{spec.name}: ")
+                result = replace(
+                    result, verdict=Verdict.FAIL, reason=reason, failing=names[:200], errors=max(1, len(names))
+                )
+            elif bad := [fault for fault in against if fault.verdict is ProofVerdict.ERROR]:
+                reason = more(bad).removeprefix(f"{spec.name}: ")
+                result = replace(result, verdict=Verdict.ERROR, reason=reason)
+            elif result.verdict is not Verdict.PASS and not spec.required:
+                pass
+            elif result.verdict is Verdict.FAIL:
+                # what the base's own tests say against an edited oracle is a question, not a failure
+                result = replace(result, verdict=Verdict.PASS, failing=(), errors=0)
+            self.trial.tools.say(spec.name, "done", result.verdict.value, result.reason)
+            self.results.insert(0, result) if spec in self.tests else self.results.append(result)
+
+    def _with_r2(self, spec: CheckSpec, run: Measurement) -> Measurement:
+        """Counts of an iteration that did not come to R4: R1's tests and those the change brings."""
+        cases = {case.id: case for case in run.report.cases}
+        for part in self.r2.get(spec.name, ()):
+            cases |= {case.id: case for case in part.report.cases}
+        return replace(run, report=replace(run.report, cases=tuple(cases.values()))) if run.report.counts_tests else run
+
+    def only(self, results: Iterable[CheckResult]) -> Weighed:
+        """Results without a verdict on proof: the final checks of a sprint."""
+        return Weighed(outcome=None, results=tuple(results), findings=(), runs=tuple(self.trial.runs))
+
+    def weighed(self) -> Weighed:
+        ran = {
+            spec.name: sum(1 for case in run.report.cases if case.outcome == PASSED)
+            for spec in self.tests
+            if (run := self.r4.get(spec.name) or self.r1.get(spec.name)) is not None and run.report.counts_tests
+        }
+        if self.task is not None and kinds_of(self.task.proof) and (path := self._of_another_kind()):
+            called = ", ".join(kinds_of(self.task.proof))
+            self.notes.append(f"the plan calls the change {called}, but {path} changes the program")
+        outcome = rules.conclude(
+            self.faults,
+            self.proofs,
+            nothing_to_show=self._nothing_to_show(),
+            changed=self.change.rooms.r4 != self.change.rooms.base,
+            ran=ran,
+        )
+        if outcome.verdict is ProofVerdict.HARMLESS and self.plain is not None:
+            outcome = replace(outcome, reason=f"nothing broke, and there is nothing to show: {WORDS[self.plain]}")
+        weaker = [f"{spec.name}: {words}" for spec in self.tests if (words := runner_of(spec).weaker)]
+        questions = tuple(fault.question() for fault in self.faults if fault.verdict is ProofVerdict.QUESTION)
+        findings = [
+            *self.findings,
+            *(
+                Finding(rule=one.rule, text=one.text, path=one.path, line=one.line, severity="human")
+                for one in questions
+            ),
+            *(Finding(rule="evidence", text=note, severity="note") for note in (*self.notes, *weaker)),
+        ]
+        return Weighed(
+            outcome=outcome,
+            results=tuple(self.results),
+            findings=tuple(findings),
+            proofs=tuple(self.proofs),
+            questions=questions,
+            runs=tuple(self.trial.runs),
+            notes=(*self.notes, *weaker),
+        )

@@ -1,0 +1,121 @@
+"""R0 and R1 weighed: what the base could not do, what the change broke of it, what it turned green."""
+
+from __future__ import annotations
+
+from engine.core.grants import GrantKind
+from engine.core.model import Proof
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.check_result import not_measured
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.scales import Scales
+from engine.perform.checks.proof.verdict import Fault
+from engine.perform.checks.run.measure import PASSED, Measurement
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+
+class RegressionRuns(Scales):
+    """R0 and R1."""
+
+    def _look_at_base(self) -> None:
+        """A baseline that could not be measured is nobody's work: ERROR before anything else is run."""
+        for spec in (*self.tests, *self.others):
+            found = self.trial.reference.of(spec)
+            if found is None or not spec.required:
+                continue
+            stopped = not_measured(spec, found, found)
+            if stopped is not None:
+                self.faults.append(rules.error("baseline", f"{spec.name} on the base: {stopped[1]}", spec.name))
+            elif found.read_nothing:
+                text = f"{spec.name} read no file of the tree on the base: what it judges is not known"
+                self.faults.append(rules.error("empty-reads", text, spec.name))
+
+    async def _weigh_r1(self) -> None:
+        dropped = self.change.transformed.dropped
+        for spec in self.tests:
+            r0, r1 = self.r0(spec), self.r1.get(spec.name)
+            if r1 is None or r1 is r0:
+                continue
+            if not self._measured(spec, r1, "R1"):
+                continue
+            self.faults += rules.canary_faults(r0, r1, spec.name, "R1")
+            self.faults += rules.shadow_faults(r0, r1, spec.name, self.change.oracle_reads)
+            self.faults += self._rewritten(spec, r0, r1)
+            lost = await self._not_flaky(spec, rules.regressions(r0, r1, dropped), self.change.rooms.r1)
+            self.waived += [(spec.name, one) for one in lost if self.change.transformed.excuse(one.case.id) is not None]
+            lost = [one for one in lost if self.change.transformed.excuse(one.case.id) is None]
+            lost = [one for one in lost if not self._renamed_example(one) and not self._other_value(one, r0, r1)]
+            if lost and self.change.oracle_edited:
+                self.red += lost
+            else:
+                self.faults += [rules.fail("regression", one.words, one.now or one.case, spec.name) for one in lost]
+            self.faults += rules.uncollected(r0, r1, spec.name, dropped)
+            self.faults += rules.newly_bad(r0, r1, spec.name)
+            if r0.report.counts_tests:
+                proofs, faults = rules.fixed(r0, r1, spec.name)
+                self.faults += faults
+                self.faults += rules.assertion_faults(r0, r1, spec.name, dropped, self.change.transformed.files)
+                self.faults += await self._differing(spec, r0, r1)
+            else:
+                proofs = self._turned_green(spec, r0, r1)
+            self.proofs += proofs
+        self._weigh_findings(self.r1, "R1")
+
+    def _renamed_example(self, one: rules.Regression) -> bool:
+        """An example in a documentation string whose owner has another name now, as the plan says."""
+        if one.now is not None or one.case.path not in self.change.paths(Owner.SUBJECT):
+            return False
+        last = one.case.id.rpartition(".")[2]
+        kinds = (GrantKind.RENAME, GrantKind.MOVE, GrantKind.DELETE)
+        there = self.change.transformed
+        found = there.found.renames if there.wanted else ()
+        named = (*(g.target for g in self.change.grants if g.kind in kinds), *(rename.old for rename in found))
+        return any(name.rpartition(".")[2] == last for name in named)
+
+    def _other_value(self, one: rules.Regression, r0: Measurement, r1: Measurement) -> bool:
+        """A parameter that comes from a file of data which the plan lets change: as many of the test pass as did."""
+        data = [path for path in self.change.paths(Owner.DATA) if path in self.change.transformed.files]
+        name, bracket, _ = one.case.id.partition("[")
+        if one.now is not None or not bracket or not data or one.case.path not in self.change.tests:
+            return False
+        had, has = (
+            sum(case.outcome == PASSED and case.id.startswith(f"{name}[") for case in rules.by_id(run).values())
+            for run in (r0, r1)
+        )
+        return has >= had
+
+    def _turned_green(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Proof]:
+        """A command judged by its exit code alone: red on the base, green on the change; red before and now is red."""
+        if r1.report.source != "exit code":
+            return []
+        if r1.exit_code != 0 and r0.exit_code != 0 and spec.required:
+            text = (
+                f"{spec.name} fails (exit {r1.exit_code}), and did on the base; an exit code cannot tell the two apart"
+            )
+            self.faults.append(rules.fail("red", text, check=spec.name))
+        if r1.exit_code == 0 and r0.exit_code != 0 and spec.kind == "tests":
+            red = f"exit {r0.exit_code}: {r0.output.strip().rpartition(chr(10))[2][:200]}"
+            return [Proof(kind="fixed", name=spec.name, check=spec.name, red=red)]
+        return []
+
+    def _rewritten(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
+        """The subject wrote to the tests while they ran."""
+        bad = [path for path in r1.wrote if path in self.change.oracle_reads and path not in r0.wrote]
+        return [
+            rules.fail("rewritten", f"{path} was rewritten while the tests ran", check=spec.name) for path in bad[:3]
+        ]
+
+    async def _differing(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
+        found = rules.differs_still_red(r0, r1, spec.name)
+        if not found or not runner_of(spec).picks_files:
+            return found
+        files = self.trial.files_for(spec, dict.fromkeys(fault.path for fault in found if fault.path))[:3]
+        again = await self.trial.files("R0 again", self.change.rooms.base, spec, files)
+        known = rules.by_id(r0)
+        unstable = frozenset(
+            case.id
+            for run in again
+            for case in rules.by_id(run).values()
+            if case.id in known and rules.signature(case) != rules.signature(known[case.id])
+        )
+        return rules.differs_still_red(r0, r1, spec.name, unstable=unstable)

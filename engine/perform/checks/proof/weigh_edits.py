@@ -1,0 +1,166 @@
+"""Edited tests weighed where the old ones still hold: an edit that is as sharp as what it replaces is no question."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from engine.core.grants import Rule
+from engine.core.harmless import HarmlessKind
+from engine.core.model import ProofVerdict
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.mutate import shuffled
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.permissions import covers_id
+from engine.perform.checks.proof.strength import compare, guarded, pool, pool_of_change, side, words_in
+from engine.perform.checks.proof.test_edits import TestEdit, units_of
+from engine.perform.checks.proof.test_shape import EditKind
+from engine.perform.checks.proof.verdict import Fault
+from engine.perform.checks.proof.weigh_whole import WholeRun
+from engine.perform.checks.run.measure import BAD
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+from engine.plans.leanings import about_tests, leans
+
+ASKED = frozenset({Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.TEST_GONE})
+
+MOST_FILES = 24
+"""Test files that may watch over a refactoring."""
+
+
+class EditedTests(WholeRun):
+    """Old tests that pass in R1 as they were, and stand there in another form."""
+
+    async def _weigh_edits(self) -> None:
+        """R1 held with the old tests, so that no edit hides a regression; left is whether the oracle got weaker."""
+        if any(fault.verdict is not ProofVerdict.QUESTION for fault in self.faults) or self.red:
+            return
+        asked = {fault.path: fault for fault in self.faults if fault.rule in ASKED and fault.path}
+        edits = [edit for edit in self.change.transformed.edits if edit.path in asked and self._may_be_as_sharp(edit)]
+        spec = next((spec for spec in self.tests if runner_of(spec).picks_files and _python(spec)), None)
+        if not edits or spec is None:
+            return
+        spared = [fault for fault in self.faults if fault.rule in ASKED and _about(fault, edits)]
+        if not spared or not await self._as_sharp(spec, edits):
+            return
+        self.faults = [fault for fault in self.faults if fault not in spared]
+
+    async def _weigh_work(self) -> None:
+        """Work on how the program is made: nothing to show, if the base's tests watch over what was touched."""
+        if self.task is None or self.task.proof or self.faults or self.proofs or self.plain is not None:
+            return
+        text = "\n".join((self.task.title, self.task.description, *self.task.accept))
+        if not leans(HarmlessKind.REFACTORING, self.task.title, text) or (watched := await self._watched()) is None:
+            return
+        killed, tried = watched
+        self.notes.append(f"the tests of the base notice {killed} of {tried} mutants of what was touched")
+        if killed and killed * 3 >= tried * 2:
+            self.plain = HarmlessKind.REFACTORING
+
+    async def _watched(self) -> tuple[int, int] | None:
+        """Mutants of what was touched that the base's tests notice, of how many; None where none can be made."""
+        spec = next((spec for spec in self.tests if runner_of(spec).picks_files and _python(spec)), None)
+        source = [one for one in self.change.owned if one.owner is Owner.SUBJECT and language_of(one.path)]
+        if spec is None or not source or not all(one.python for one in source):
+            return None
+        after = [(one.path, one.before, one.after) for one in source if one.after is not None]
+        chosen = [mutant for path, old, new in after for mutant in pool_of_change(path, old, new)]
+        tests = sorted(path for path in self.change.ground.tests if path.endswith(".py"))[:MOST_FILES]
+        files = self.trial.files_for(spec, tests)
+        if not chosen or not files:
+            return None
+        watching = await side(self.trial, spec, self.change.rooms.r1, files)
+        return await guarded(self.trial, spec, shuffled(chosen, self.change.rooms.r4), watching)
+
+    def _may_be_as_sharp(self, edit: TestEdit) -> bool:
+        red = [case.id for run in self.r1.values() for case in rules.by_id(run).values() if case.outcome in BAD]
+        if any(covers_id(edit.id, id) for id in red):
+            return False
+        match edit.kind:
+            case EditKind.CHANGED | EditKind.SAME_SHAPE:
+                return True
+            case EditKind.WEAKER:
+                return self._keeps_values(edit)
+            case EditKind.DELETED:
+                return self._keeps_values(edit) and self.task is not None and about_tests(self.task.title)
+            case EditKind.MOVED | EditKind.STRONGER | EditKind.SKIPPED:
+                return False
+
+    def _keeps_values(self, edit: TestEdit) -> bool:
+        """Every value that the old test asked with or wanted to hear stands in a test of the change."""
+        now: set[str] = set()
+        before: bytes = b""
+        for one in self.change.owned:
+            if one.owner in (Owner.TEST, Owner.NEW_TEST) and one.after is not None:
+                now |= values_in(ast.parse(one.after)) if _readable(one.after) else set()
+            if one.path == edit.path:
+                before = one.before or b""
+        unit = (units_of(before) or {}).get(edit.id.partition("::")[2])
+        return unit is not None and all(values_in(node) <= now for node in unit.nodes)
+
+    def _users(self, edit: TestEdit) -> list[str]:
+        """Test files that name a helper."""
+        word = edit.id.rpartition("::")[2].encode()
+        sources = self.change.ground.sources
+        return sorted(path for path in self.change.ground.tests if word in sources.get(path, b""))[:MOST_FILES]
+
+    async def _as_sharp(self, spec: CheckSpec, edits: list[TestEdit]) -> bool:
+        rooms, trees = self.change.rooms, self.trial.trees
+        users = {edit.id: [edit.path] if edit.test else self._users(edit) for edit in edits}
+        paths = sorted({path for each in users.values() for path in each})
+        if not all(users.values()):
+            return False  # a helper of whom nobody knows who uses it
+        places = (*self.change.tests, *paths, *(edit.now.partition("::")[0] for edit in edits if edit.test))
+        now = self.trial.files_for(spec, dict.fromkeys(places))
+        there = frozenset(trees.files(rooms.r2))
+        now = tuple(path for path in now if path in there)
+        if not now:
+            return False
+        sources = trees.contents(rooms.r1, [path for path in trees.files(rooms.r1) if path.endswith(".py")])
+        helped = [
+            sources[path].decode("utf-8", "replace") for edit in edits if not edit.test for path in users[edit.id]
+        ]
+        chosen = pool(sources, paths, words_in([*(edit.before for edit in edits), *helped]), rooms.r4)
+        if not chosen:
+            return False
+        known = [id for spec in self.tests for id in rules.by_id(self.r0(spec))]
+        moved = [edit.now for edit in self.change.transformed.edits if edit.now]
+
+        def edited(id: str) -> bool:
+            return any(covers_id(edit.id, id) or not edit.test for edit in edits)
+
+        def brought(id: str) -> bool:
+            return edited(id) or any(covers_id(place, id) for place in moved) or id not in known
+
+        old = await side(self.trial, spec, rooms.r1, paths, edited)
+        new = await side(self.trial, spec, rooms.r2, now, brought)
+        told = await compare(self.trial, spec, chosen, old, new)
+        if told.missed:
+            self.notes.append(f"the edited tests do not notice {told.missed[0]}, which the old ones did")
+        elif told.as_sharp:
+            names = ", ".join(edit.id for edit in edits[:3])
+            self.notes.append(f"edited tests notice all {told.killed} mutants that the old ones noticed: {names}")
+        return told.as_sharp
+
+
+def _python(spec: CheckSpec) -> bool:
+    return ".py" in runner_of(spec).suffixes
+
+
+def _about(fault: Fault, edits: Iterable[TestEdit]) -> bool:
+    return any(edit.id in fault.text for edit in edits) and "as it was, it fails" not in fault.text
+
+
+def _readable(data: bytes) -> bool:
+    try:
+        ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    return True
+
+
+def values_in(node: ast.AST) -> set[str]:
+    """Constants as written, documentation aside."""
+    documents = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+    return {repr(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant) and id(n) not in documents}

@@ -1,0 +1,126 @@
+"""R2, R3 and the task's own commands weighed: do the tests that a change brings prove anything?"""
+
+from __future__ import annotations
+
+from engine.core.model import Proof, ProofVerdict, Verdict
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.check_result import check_result
+from engine.perform.checks.proof.found_names import hands_on_only
+from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted_tree
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.scales import environment, green, ran
+from engine.perform.checks.proof.verdict import Fault
+from engine.perform.checks.proof.weigh_base import RegressionRuns
+from engine.perform.checks.run.measure import PASSED
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+
+class NewTestRuns(RegressionRuns):
+    """R2, R3 and verify."""
+
+    async def _run_r2(self) -> None:
+        rooms = self.change.rooms
+        if rooms.r2 == rooms.r1 and not self.change.tests:
+            return
+        for spec in self.tests:
+            if not runner_of(spec).picks_files:
+                if self._whole_matters(spec):
+                    self.r2[spec.name] = await self.trial.whole("R2", rooms.r2, [spec])
+                    self._weigh_r2(spec)
+                continue
+            files = self.trial.files_for(spec, self.change.tests)
+            if files:
+                self.r2[spec.name] = await self.trial.files("R2", rooms.r2, spec, files)
+                self._weigh_r2(spec)
+
+    def _whole_matters(self, spec: CheckSpec) -> bool:
+        """A command run whole, twice more, only where something of the change lies beside the tests."""
+        beside = (Owner.TEST, Owner.NEW_TEST, Owner.DATA, Owner.NEW_SUPPORT, Owner.SUPPORT)
+        return bool(self.change.paths(*beside)) and not any(
+            self.trial.files_for(other, self.change.tests) for other in self.tests if runner_of(other).picks_files
+        )
+
+    def _weigh_r2(self, spec: CheckSpec) -> None:
+        r0 = self.r0(spec)
+        red: list[Fault] = []
+        for run in self.r2[spec.name]:
+            if self._measured(spec, run, "R2"):
+                self.faults += rules.canary_faults(r0, run, spec.name, "R2")
+                red += self._moved_red(spec, rules.red_in([run], spec.name, r0, "R2"))
+        if red and self.change.left_out:
+            # they may need a settings file or hook that no grant covers: R4 tells
+            self.late += red
+        else:
+            self.faults += red
+
+    async def _run_r3(self) -> None:
+        rooms = self.change.rooms
+        for spec in self.tests:
+            runs = self.r2.get(spec.name)
+            if not runs or rooms.r3 == rooms.r2:
+                continue
+            if runner_of(spec).picks_files:
+                files = self.trial.files_for(spec, self.change.tests)
+                self.r3[spec.name] = await self.trial.files("R3", rooms.r3, spec, files)
+            else:
+                self.r3[spec.name] = await self.trial.whole("R3", rooms.r3, [spec])
+            r0 = self.r0(spec)
+            fresh = rules.new_tests(runs, self.r3[spec.name], r0, spec.name, self.change.edited_tests)
+            known = {proof.name for proof in self.proofs}
+            self.proofs += await self._not_vacuous(spec, [proof for proof in fresh if proof.name not in known])
+
+    async def _not_vacuous(self, spec: CheckSpec, fresh: list[Proof]) -> list[Proof]:
+        """A test that was red only because a name was missing must notice when what it names does nothing."""
+        weak = [proof for proof in fresh if rules.import_red(proof, self.r3[spec.name])]
+        if not weak or not runner_of(spec).picks_files:
+            return fresh
+        if not any(path.endswith(".py") for path in self.change.paths(Owner.SUBJECT)):
+            return fresh
+        if hands_on_only(self.change.owned):
+            return fresh  # that the name is there is all there is to show
+        dropped = weak
+        for answer in (TRUE, FALSE):
+            tree = gutted_tree(
+                self.trial.trees, self.change.rooms.r2, self.change.owned, answer, self.change.ground.words
+            )
+            if tree is None or not dropped:
+                break  # nothing of what it adds does anything
+            files = tuple(dict.fromkeys(proof.path for proof in dropped if proof.path))
+            runs = await self.trial.files("R3 without bodies", tree, spec, files)
+            alive = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
+            dropped = [proof for proof in dropped if proof.name in alive]
+        self.notes += [
+            f"{proof.name} passes even when everything the change adds does nothing: it proves nothing"
+            for proof in dropped
+        ]
+        return [proof for proof in fresh if proof not in dropped]
+
+    async def _run_own(self) -> None:
+        """The task's verify commands: they must pass on the change, and prove it where they fail without it."""
+        rooms = self.change.rooms
+        for spec in self.own:
+            now = (await self.trial.whole("verify", rooms.r2, [spec]))[0]
+            if not green(now) and rooms.r4 != rooms.r2:
+                whole = (await self.trial.whole("verify R4", rooms.r4, [spec]))[0]
+                if green(whole) and self.change.left_out:
+                    text = f"`{' '.join(spec.command)[-120:]}` passes only with {', '.join(self.change.left_out[:3])}"
+                    self.faults.append(
+                        rules.question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
+                    )
+                    self.results.append(check_result(spec, whole))
+                    continue
+                now = whole
+            result = check_result(spec, now)
+            self.results.append(result)
+            if result.verdict is not Verdict.PASS:
+                kind = ProofVerdict.ERROR if result.verdict is Verdict.ERROR and environment(now) else ProofVerdict.FAIL
+                self.faults.append(
+                    Fault(verdict=kind, rule="verify", text=f"{spec.name}: {result.reason}", check=spec.name)
+                )
+                continue
+            self.faults += rules.canary_faults(None, now, spec.name, "verify")
+            before = (await self.trial.whole("verify R3", rooms.r3, [spec]))[0]
+            if not green(before) and ran(before):
+                red = f"exit {before.exit_code}: {before.output.strip().rpartition(chr(10))[2][:200]}"
+                self.proofs.append(Proof(kind="verify", name=" ".join(spec.command), check=spec.name, red=red))

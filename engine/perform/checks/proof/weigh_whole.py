@@ -1,0 +1,182 @@
+"""R4 weighed, and what the plan would have to allow."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.core.grants import Rule
+from engine.core.model import Proof, ProofVerdict
+from engine.globs import matches
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.echoes import echoes
+from engine.perform.checks.proof.gone_tests import gone_from_edited
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.permissions import edit_questions, unasked
+from engine.perform.checks.proof.places import ELSEWHERE, named_like_target
+from engine.perform.checks.proof.scales import as_fault
+from engine.perform.checks.proof.shortcuts import keyed, keyed_text
+from engine.perform.checks.proof.steering import has_sections, steering
+from engine.perform.checks.proof.stricter import stricter
+from engine.perform.checks.proof.suspects import suspects
+from engine.perform.checks.proof.verdict import Fault
+from engine.perform.checks.proof.weigh_new import NewTestRuns
+from engine.perform.checks.run.measure import BAD, PASSED
+from engine.perform.checks.run.spec import CheckSpec
+from engine.plans.leanings import about_elsewhere
+
+
+class WholeRun(NewTestRuns):
+    """R4 and the questions."""
+
+    async def _weigh_r4(self) -> None:
+        late = self.late
+        if self.r4 is self.r1:
+            self.faults += late
+            return
+        edited = frozenset(one.path for one in self.change.owned if one.owner in (Owner.TEST, Owner.SUPPORT))
+        reading = frozenset(self.change.tests)  # a parametrised id holds what an edited data file says
+        settings = next(iter(self.change.paths(Owner.CONFIG, Owner.STEERING)), "")
+        settings = settings or next((path for path in self.change.left_out), "")
+        for spec in self.tests:
+            r0, r4 = self.r0(spec), self.r4.get(spec.name)
+            if r4 is None or r4 is r0 or not self._measured(spec, r4, "R4"):
+                continue
+            self.faults += rules.canary_faults(r0, r4, spec.name, "R4")
+            if not r0.report.counts_tests:
+                if r4.report.source == "exit code" and r4.exit_code != 0 and r0.exit_code == 0:
+                    text = f"{spec.name} fails with the whole change: exit {r4.exit_code}"
+                    self.faults.append(rules.fail("red", text, check=spec.name))
+                continue
+            dropped = (*self.change.transformed.dropped,)
+            found = rules.together(
+                r0, r4, spec.name, edited | reading, dropped, frozenset(self.excused), settings_changed=settings
+            )
+            self.faults += await self._still_bad(spec, self._moved_red(spec, found))
+            self.faults += gone_from_edited(r0, r4, self.change.transformed, edited, spec.name)
+            passed = {case.id for case in r4.report.cases if case.outcome == PASSED}
+            known = {proof.name for proof in self.proofs}
+            self.proofs += [
+                Proof(kind="fixed", name=case.id, check=spec.name, path=case.path, red=case.text[:200])
+                for case in r0.report.cases
+                if case.outcome in BAD and case.id in passed and case.id not in known
+                if self.change.transformed.excuse(case.id) is not None
+            ]
+            for fault in late:
+                if fault.check == spec.name:
+                    if fault.test in passed:
+                        text = f"{fault.test} passes only with {', '.join(self.change.left_out[:3])}"
+                        self.faults.append(
+                            rules.question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
+                        )
+                    else:
+                        self.faults.append(fault)
+        self._weigh_findings(self.r4, "R4")
+
+    async def _still_bad(self, spec: CheckSpec, faults: list[Fault]) -> list[Fault]:
+        """A test of the base that is red only in the whole change: once more by the history of the base."""
+        known = rules.by_id(self.r0(spec))
+        lost = [
+            rules.Regression(case=known[fault.test], now=None)
+            for fault in faults
+            if fault.rule == "red" and fault.test in known and known[fault.test].outcome == PASSED
+        ]
+        excused = {one.case.id for one in lost} - {
+            one.case.id for one in await self._not_flaky(spec, lost, self.change.rooms.r4)
+        }
+        return [fault for fault in faults if fault.test not in excused]
+
+    def _ask(self) -> None:
+        """What the plan would have to allow. R1's regressions ask only where an edited oracle explains them."""
+        explained: list[rules.Regression] = []
+        for one in self.red:
+            now = next((found for run in self.r4.values() if (found := rules.by_id(run).get(one.case.id))), None)
+            gone = now is None and one.case.path in {*self.change.oracle_edited, *self.change.tests}
+            if self.r4 and (gone or (now is not None and now.outcome == PASSED)):
+                explained.append(one)
+            else:
+                check = next((spec.name for spec in self.tests if one.case.id in rules.by_id(self.r0(spec))), "")
+                self.faults.append(rules.fail("regression", one.words, one.now or one.case, check))
+        if any(fault.verdict is ProofVerdict.FAIL for fault in self.faults):
+            return
+        red = [one.case.id for one in explained]
+        red += [case.id for run in self.r1.values() for case in rules.by_id(run).values() if case.outcome in BAD]
+        broken = [one.case.id for one in (*explained, *(one for _, one in self.waived))]
+        asked = edit_questions(self._worth_asking(), self.change.grants, self.change.transformed, red, broken)
+        self.faults += [as_fault(one) for one in asked]
+        spoken = " ".join(one.text for one in asked)
+        for one in explained:
+            if one.case.id not in spoken and not (one.case.path and one.case.path in spoken):
+                text = f"{one.words}; with the tests as the change has them it passes"
+                entry = f"edit tests {one.case.id}" if one.case.path else f"edit {self.change.oracle_edited[0]}"
+                entry = unasked(self.change.transformed, one.words) or entry
+                self.faults.append(rules.question("test-changed", text, entry, one.case))
+        checks = [spec.name for spec in self.trial.specs]
+        self.faults += [as_fault(one) for one in suspects(self.change, self.trial.specs, checks)]
+        self.faults += self._echoes()
+
+    def _worth_asking(self) -> list[Owned]:
+        """Without files that no check reads and no command looks for, and without what in them steers nothing."""
+        ground = self.change.ground
+        found = []
+        for one in self.change.owned:
+            match one.owner:
+                case Owner.CONFIG if stricter(one.path, one.before, one.after):
+                    asks = False
+                case Owner.STEERING if one.why.startswith("neither"):
+                    asks = named_like_target(one.path, ground.sources)
+                case Owner.DATA:
+                    asks = one.read or not self._traced()
+                case Owner.CONFIG if one.before is not None and one.after is not None and has_sections(one.path):
+                    asks = bool(steering(one.path, one.before, one.after, self.trial.specs))
+                case Owner.CONFIG | Owner.STEERING if matches(one.path, ELSEWHERE) and not one.read:
+                    asks = not (ground.named(one.path) or ground.in_scope(one.path) or about_elsewhere(ground.words))
+                case Owner.CONFIG if not one.read and self._traced():
+                    asks = False
+                case _:
+                    asks = True
+            if asks:
+                found.append(one)
+        return found
+
+    def _traced(self) -> bool:
+        return all(one.traced == "atime" for one in self.trial.reference.measurements.values())
+
+    def _weigh_waived(self) -> None:
+        """A test that changed with the behaviour has to show the new one: red without the change, else it asks."""
+        for check, one in self.waived:
+            excuse = self.change.transformed.excuse(one.case.id)
+            if excuse is None or not excuse.red_on_base:
+                continue
+            name = one.case.id.partition("[")[0]
+            on_base = [case for run in self.r3.get(check, []) for case in rules.by_id(run).values()]
+            mine = [case for case in on_base if case.id.partition("[")[0] == name or case.id == one.case.path]
+            if not any(case.outcome in BAD for case in mine):
+                text = f"{one.case.id} was changed under “{excuse.entry}”, but passes without the change too"
+                self.faults.append(rules.question("test-changed", text, f"edit tests {name}", one.case, check))
+
+    def _echoes(self) -> list[Fault]:
+        """Source that repeats what a proof asks together with what it wants to hear."""
+        paths = [proof.path for proof in self.proofs if proof.path]
+        texts = [
+            text.decode("utf-8", "replace") for text in self.trial.trees.contents(self.change.rooms.r2, paths).values()
+        ]
+        texts += [" ".join(spec.command) for spec in self.own]
+        names = [proof.name for proof in self.proofs if proof.kind != "verify"]
+        found = []
+        for one in self.change.owned:
+            if one.owner is not Owner.SUBJECT or not language_of(one.path):
+                continue
+            proving = [text.encode("utf-8", "replace") for text in texts[: len(texts) - len(self.own)]]
+            words = self.change.ground.words
+            known = keyed(one.before, one.after, proving, words) if one.path.endswith(".py") else []
+            known += keyed_text(one.path, one.before, one.after, proving, words)
+            for rule, line, told in known:
+                fault = rules.question(rule, f"{one.path}:{line} {told}", f"accept {rule} in {one.path}")
+                found.append(replace(fault, path=one.path, line=line))
+            for echo in echoes(one.path, one.before, one.after, texts, names)[:1]:
+                what = f"“{echo.asked}” → “{echo.answered}”" if echo.answered else f"“{echo.asked}”"
+                text = f"{echo.path}:{echo.line} knows the test that proves it: {what}"
+                fault = rules.question(Rule.DETECTS_TESTS, text, f"accept detects-tests in {echo.path}")
+                found.append(replace(fault, path=echo.path, line=echo.line))
+        return found

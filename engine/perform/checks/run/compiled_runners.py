@@ -1,0 +1,147 @@
+"""Cargo, Maven and Gradle: ids by file, one test file alone where the tool can; canaries fit into none of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from engine.perform.checks.parse.report import parse_report
+from engine.perform.checks.run.command_runner import CommandRunner
+from engine.perform.checks.run.limits import MAX_ITEMS, text_of
+from engine.perform.checks.run.measure import ERROR, FAILED, PASSED, SKIPPED, Case, Report
+from engine.perform.checks.run.runner import Prepared, RunRequest
+from engine.perform.process.spawning import Finished
+
+COLLECT = "CollectError"
+WHOLE = CommandRunner()
+RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+\.rs)? ?\((?P<file>\S+)\)|^\s*Doc-tests (?P<what>\S+)")
+LIBTEST = re.compile(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)\b")
+SUMMARY = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
+PANIC = re.compile(r"^thread '(?P<name>[^']+)'.* panicked at (?P<place>.+?):?$")
+WORDS = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
+
+
+class CargoRunner:
+    """libtest's lines, held against its own totals; every test named by the source file of its target."""
+
+    name = "cargo"
+    picks_files = True
+    suffixes: tuple[str, ...] = (".rs",)
+    weaker = "cargo: no canaries, assertions are not compared"
+
+    def prepare(self, request: RunRequest) -> Prepared:
+        if request.files is None:
+            return WHOLE.prepare(request)
+        targets = [Path(file).stem for file in request.files if re.fullmatch(r"(?:[\w/-]+/)?tests/[\w-]+\.rs", file)]
+        if len(targets) < len(request.files):
+            return WHOLE.prepare(request)  # tests beside the source: their target is the library
+        chosen = " ".join(f"--test {shlex.quote(target)}" for target in targets)
+        line = f"cargo test --offline --no-fail-fast --color=never {chosen} 2>&1"
+        return Prepared(argv=("sh", "-c", line), reports=request.reports)
+
+    def read(
+        self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
+    ) -> Report:
+        if request.subject:
+            return Report(source="libtest", counts_tests=True, problems=("Cargo has no process boundary for a proof",))
+        report = read_libtest(stdout)
+        broken = re.search(rb"^error(?:\[E\d+\])?: (.*)$", stdout, re.MULTILINE)
+        if report.cases or finished.exit_code == 0 or broken is None:
+            return report
+        text = text_of(broken.group(0).decode("utf-8", "replace"), 400)
+        files = request.files or ("Cargo.toml",)
+        cases = tuple(Case(id=file, outcome=ERROR, error=COLLECT, text=text, path=file) for file in files)
+        return Report(source="libtest", cases=cases, counts_tests=True)
+
+
+def read_libtest(data: bytes) -> Report:
+    """Stable Rust offers no report file; the lines must agree with the totals."""
+    cases: dict[str, Case] = {}
+    seen = {"ok": 0, "FAILED": 0, "ignored": 0}
+    claimed = [0, 0, 0]
+    target = source = ""
+    panics: dict[str, str] = {}
+    lines = data.decode("utf-8", "replace").splitlines()[:MAX_ITEMS]
+    for index, line in enumerate(lines):
+        if (match := RUNNING.match(line)) is not None:
+            source = match["source"] or ""
+            target = source or re.sub(r"-[0-9a-f]{16}$", "", (match["file"] or match["what"] or "").rpartition("/")[2])
+        elif (match := LIBTEST.match(line)) is not None:
+            id = f"{target}::{match['name']}" if target else match["name"]
+            while id in cases:
+                id += "'"
+            cases[id] = Case(id=id, outcome=WORDS[match["word"]], path=source)
+            seen[match["word"]] += 1
+        elif (match := SUMMARY.match(line)) is not None:
+            claimed = [have + int(more) for have, more in zip(claimed, match.groups(), strict=True)]
+        elif (match := PANIC.match(line)) is not None:
+            said = lines[index + 1] if index + 1 < len(lines) else ""
+            panics[match["name"]] = f"{match['place']} {said}".strip()
+    problems = () if list(seen.values()) == claimed else ("libtest's lines and its totals do not agree",)
+    found = tuple(_with_panic(case, panics) for case in cases.values())
+    return Report(source="libtest", cases=found, counts_tests=True, problems=problems)
+
+
+def _with_panic(case: Case, panics: dict[str, str]) -> Case:
+    if case.outcome != FAILED:
+        return case
+    said = panics.get(case.id.partition("::")[2].rstrip("'"), "")
+    line = re.search(r"\.rs:(\d+)", said)
+    return replace(case, error="panic", text=said[:600], place=f"{line.group(1)}:" if line else "")
+
+
+class JavaRunner:
+    """Maven and Gradle by the JUnit reports they write; a class alone by its name."""
+
+    name = "java"
+    picks_files = True
+    suffixes: tuple[str, ...] = ("Test.java", "Tests.java", "Test.kt", "Tests.kt", "IT.java", "Spec.groovy")
+    weaker = "java: no canaries, assertions are not compared"
+
+    def prepare(self, request: RunRequest) -> Prepared:
+        prepared = WHOLE.prepare(request)
+        if request.files is None:
+            return prepared
+        classes = [Path(file).stem for file in request.files]
+        if prepared.argv[:2] != ("sh", "-c"):
+            return replace(prepared, argv=(*prepared.argv, f"-Dtest={','.join(classes)}", "-DfailIfNoTests=false"))
+        chosen = " ".join(f"--tests {shlex.quote(f'*{name}')}" for name in classes)
+        line = re.sub(r"\btest;", f"test {chosen};", prepared.argv[2], count=1)
+        return replace(prepared, argv=("sh", "-c", line))
+
+    def read(
+        self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
+    ) -> Report:
+        if request.subject:
+            return Report(source="junit", counts_tests=True, problems=("Java has no process boundary for a proof",))
+        if prepared.report is None:
+            return WHOLE.read(request, prepared, finished, stdout, started)
+        report = parse_report(request.spec.parser, prepared.report, started)
+        sources = _classes(request.room)
+        cases = []
+        for case in report.cases:
+            name, _, test = case.id.partition("::")
+            path = sources.get(name.partition("$")[0], "")
+            wanted = request.files is None or not path or path in request.files
+            if wanted:
+                cases.append(replace(case, id=f"{path}::{test}", path=path) if path else case)
+        return replace(report, cases=tuple(cases))
+
+
+def _classes(room: Path) -> dict[str, str]:
+    """Whole class name to its file, by the folders of its package."""
+    found: dict[str, str] = {}
+    for folder, names, files in os.walk(room):
+        names[:] = [name for name in names if name not in (".git", "build", "target", "node_modules")]
+        inside = os.path.relpath(folder, room).replace(os.sep, "/")
+        package = re.sub(r"^.*?src/[^/]+/(?:java|kotlin|groovy|scala)/?", "", inside).replace("/", ".")
+        for name in files:
+            if name.endswith((".java", ".kt", ".groovy", ".scala")):
+                stem = name.rpartition(".")[0]
+                path = name if inside == "." else f"{inside}/{name}"
+                found.setdefault(f"{package}.{stem}" if package not in ("", ".") else stem, path)
+    return found

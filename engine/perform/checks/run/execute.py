@@ -1,0 +1,349 @@
+"""Runs checks: in parallel where independent, each with a report folder outside the tree, a timeout and progress."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from engine.core.activity import CheckProgress
+from engine.core.clean import clean, clean_line
+from engine.core.model import Struct
+from engine.perform.checks.parse.coverage import parse_coverage_json
+from engine.perform.checks.run.carried import loosened, program_of
+from engine.perform.checks.run.command import check_env
+from engine.perform.checks.run.evidence import Store
+from engine.perform.checks.run.limits import UnreadableError, read_bounded
+from engine.perform.checks.run.measure import FileCoverage, Measurement, Report
+from engine.perform.checks.run.runner import Prepared, RunRequest
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec, Setting
+from engine.perform.process.spawning import Confinement, Finished, Mount, ProcessSpec, Spawner
+
+TAIL = 6_000
+STDOUT_CAP = 32_000_000
+PROGRESS_SECONDS = 0.5
+LINE_LOOKED_AT = 8_192
+"""Bytes more than are kept that are looked through for secrets: no known value is longer."""
+
+USUAL = {"TERM": "xterm-256color", "USER": "ada", "LOGNAME": "ada", "SHELL": "/bin/bash", "EDITOR": "vi"}
+"""What a user's environment has, for a run in other clothes."""
+
+OnProgress = Callable[[CheckProgress], None]
+
+
+class Tools:
+    """What running needs besides the specs: the doors to processes, time, the evidence store and whoever watches."""
+
+    def __init__(
+        self,
+        spawner: Spawner,
+        setting: Setting,
+        clock: Callable[[], float],
+        progress: OnProgress | None = None,
+        effect: str = "",
+        task: str = "",
+        redact: Callable[[str], str] = lambda text: text,
+    ) -> None:
+        self.spawner = spawner
+        self.setting = setting
+        self.clock = clock
+        self.redact = redact
+        self.store = Store(setting.evidence)
+        self._progress = progress
+        self._effect = effect
+        self._task = task
+
+    def say(self, check: str, state: str, verdict: str = "", detail: str = "") -> None:
+        if self._progress is not None:
+            self._progress(
+                CheckProgress(
+                    effect=self._effect,
+                    task=self._task,
+                    lane=self.setting.lane,
+                    at=self.clock(),
+                    check=check,
+                    state=state,
+                    verdict=verdict,
+                    detail=detail,
+                )
+            )
+
+
+class Ask(Struct, frozen=True, kw_only=True):
+    """How a check is run: whole or in part, with what is known of the base, and whether its reads are traced."""
+
+    files: tuple[str, ...] | None = None
+    ids: tuple[str, ...] | None = None
+    known: Mapping[str, Report] = {}
+    """R0's report by check; none: this is R0."""
+    own_settings: bool = False
+    helpers: tuple[str, ...] = ()
+    subject: tuple[str, ...] = ()
+    beside: bool = False
+    stop_early: bool = False
+    canaries: bool = True
+    disguise: bool = False
+    """In other clothes than the usual ones: see witness/disguise."""
+    tree: str = ""
+    """The tree in the room, for the record."""
+    timeout: float = 0.0
+    """0: the check's own."""
+
+
+async def run_checks(
+    tools: Tools, specs: Sequence[CheckSpec], room: Path, ask: Ask | None = None, mounts: tuple[Mount, ...] = ()
+) -> list[Measurement]:
+    """Every spec measured, in the order given."""
+    width = asyncio.Semaphore(max(1, tools.setting.jobs))
+    groups = {spec.group: asyncio.Lock() for spec in specs if spec.group}
+
+    async def one(spec: CheckSpec) -> Measurement:
+        if spec.group:
+            async with groups[spec.group], width:
+                return await run_check(tools, spec, room, ask, mounts=mounts)
+        async with width:
+            return await run_check(tools, spec, room, ask, mounts=mounts)
+
+    async with asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(one(spec)) for spec in specs]
+    return [task.result() for task in running]
+
+
+async def run_check(
+    tools: Tools, spec: CheckSpec, room: Path, ask: Ask | None = None, mounts: tuple[Mount, ...] = ()
+) -> Measurement:
+    setting, ask = tools.setting, ask or Ask()
+    runner = runner_of(spec)
+    reports = setting.scratch / "reports" / secrets.token_hex(8)
+    reports.mkdir(parents=True, mode=0o700)
+    here = room / spec.folder
+    inside = f"{spec.folder}/" if spec.folder else ""
+    request = RunRequest(
+        spec=replace(spec, command=program_of(spec, here, setting.checkout)),
+        room=here,
+        checkout=setting.checkout,
+        reports=reports,
+        key=secrets.token_bytes(32),
+        files=None if ask.files is None else tuple(path.removeprefix(inside) for path in ask.files),
+        ids=None if ask.ids is None else tuple(id.removeprefix(inside) for id in ask.ids),
+        known=ask.known.get(spec.name),
+        own_settings=ask.own_settings,
+        helpers=ask.helpers,
+        subject=ask.subject,
+        beside=ask.beside,
+        stop_early=ask.stop_early,
+        canaries=ask.canaries,
+        disguise=ask.disguise,
+    )
+    prepared = runner.prepare(request)
+    cache = setting.scratch / "caches" / re.sub(r"\W+", "-", spec.name)
+    env = {**check_env(spec, setting.env, cache, reports), **prepared.env}
+    if ask.disguise:
+        env = USUAL | env
+    own: tuple[Mount, ...] = (Mount(source=reports, dest=reports, writable=True),)
+    if any("{cache}" in value for value in spec.env.values()):
+        cache.mkdir(parents=True, exist_ok=True)
+        own = (*own, Mount(source=cache, dest=cache, writable=True))
+    confine = None
+    if setting.confine:
+        confine = Confinement(
+            checkout=setting.checkout,
+            clone=room,
+            network=spec.network,
+            home=setting.home,
+            mounts=(*loosened(setting.mounts), *mounts, *own),
+            hide=setting.hide,
+        )
+    lines: list[bytes] = []
+    kept = 0
+    said_at = 0.0
+
+    def on_line(line: bytes) -> None:
+        nonlocal kept, said_at
+        if kept < STDOUT_CAP:
+            lines.append(line)
+            kept += len(line) + 1
+        now = tools.clock()
+        if now - said_at >= PROGRESS_SECONDS:
+            said_at = now
+            said = tools.redact(line[:LINE_LOOKED_AT].decode("utf-8", "replace"))
+            tools.say(spec.name, "running", detail=clean_line(said[:300]))
+
+    tools.say(spec.name, "running")
+    version = await _version(tools, spec, env, room, confine)
+    started = tools.clock()
+    finished = await tools.spawner.run(
+        ProcessSpec(
+            argv=prepared.argv,
+            cwd=here,
+            env=env,
+            stdin=prepared.stdin,
+            timeout=ask.timeout or spec.timeout,
+            confine=confine,
+        ),
+        on_line,
+    )
+    stdout = b"\n".join(lines) or finished.stdout
+    # reports may be large: reading them must not hold up the engine's loop
+    return await asyncio.to_thread(
+        _measured, tools, request, prepared, finished, stdout, started, env, version, room, ask.tree
+    )
+
+
+def _measured(
+    tools: Tools,
+    request: RunRequest,
+    prepared: Prepared,
+    finished: Finished,
+    stdout: bytes,
+    started: float,
+    env: Mapping[str, str],
+    version: str,
+    room: Path,
+    tree: str,
+) -> Measurement:
+    """Everything the process left behind, read once; then its report folder goes."""
+    setting, spec = tools.setting, request.spec
+    report = _report(request, prepared, finished, stdout, started)
+    report = _relative(report, (str(room), str(setting.checkout)))
+    report = _redacted(_from_the_top(report, room, spec.folder), tools.redact)
+    if version and not report.version:
+        report = replace(report, version=version)
+    artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
+    percent: float | None = None
+    files: dict[str, FileCoverage] = {}
+    if prepared.coverage is not None:
+        try:
+            percent, files = parse_coverage_json(read_bounded(prepared.coverage))
+        except UnreadableError as error:
+            report = replace(report, problems=(*report.problems, str(error)))
+    _forget(prepared.reports)
+    return Measurement(
+        check=spec.name,
+        kind=spec.kind,
+        argv=prepared.argv,
+        ended=finished.reason,
+        exit_code=finished.exit_code,
+        error=clean(tools.redact(finished.error)),
+        started=started,
+        seconds=finished.seconds,
+        report=report,
+        coverage=percent,
+        lines=files,
+        output=_tail(tools, stdout, finished.stderr, (str(room), str(setting.checkout))),
+        artefacts=artefacts,
+        room=tree,
+        env_hash=hashlib.sha256(repr(sorted(env.items())).encode()).hexdigest(),
+        sandbox=tools.spawner.mode if setting.confine else "none",
+    )
+
+
+_versions: dict[tuple[str, ...], str] = {}
+"""What each tool said of its version, asked once in the life of the engine."""
+
+
+async def _version(
+    tools: Tools, spec: CheckSpec, env: Mapping[str, str], room: Path, confine: Confinement | None
+) -> str:
+    if spec.version and spec.version not in _versions:
+        asked = ProcessSpec(argv=spec.version, cwd=room, env=env, timeout=20.0, confine=confine)
+        said = await tools.spawner.run(asked)
+        text = said.stdout.decode("utf-8", "replace").strip() if said.exit_code == 0 else ""
+        _versions[spec.version] = clean_line(text.partition("\n")[0])[:120]
+    return _versions.get(spec.version, "")
+
+
+def _report(request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float) -> Report:
+    if finished.reason == "not_started":
+        parser = request.spec.parser
+        return Report(source=parser if parser != "exit" else "exit code")
+    return runner_of(request.spec).read(request, prepared, finished, stdout, started)
+
+
+def _relative(report: Report, roots: Sequence[str]) -> Report:
+    """Paths as the repository knows them, so that findings of two rooms compare."""
+
+    def short(path: str) -> str:
+        for root in roots:
+            path = path.removeprefix(root + "/")
+        return path
+
+    return replace(
+        report,
+        findings=tuple(replace(f, path=short(f.path)) for f in report.findings),
+        cases=tuple(replace(c, id=short(c.id)) for c in report.cases),
+    )
+
+
+def _from_the_top(report: Report, room: Path, folder: str) -> Report:
+    """Names that a package's runner gives relative to its own folder, as the repository knows them."""
+    if not folder:
+        return report
+
+    def whole(name: str) -> str:
+        path = name.partition("::")[0]
+        inside = path and not path.startswith("/") and (room / folder / path).exists()
+        return f"{folder}/{name}" if inside else name
+
+    return replace(
+        report,
+        findings=tuple(replace(f, path=whole(f.path)) for f in report.findings),
+        cases=tuple(replace(c, id=whole(c.id), path=whole(c.path)) for c in report.cases),
+        modules={name: whole(place) for name, place in report.modules.items()},
+        deselected=tuple(whole(id) for id in report.deselected),
+    )
+
+
+def _redacted(report: Report, redact: Callable[[str], str]) -> Report:
+    """Names, messages and findings are the tool's own words and go into the evidence: not before they are redacted."""
+    encoded = msgspec.json.encode(report).decode()
+    said = redact(encoded)
+    return report if said == encoded else msgspec.json.decode(said, type=Report)
+
+
+def _tail(tools: Tools, stdout: bytes, stderr: bytes, roots: Iterable[str]) -> str:
+    # More than is kept: a secret that the first cut halves is not recognised, so the second cut takes it away.
+    text = tools.redact(stdout[-TAIL - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL:]
+    if stderr.strip():
+        text += "\n" + tools.redact(stderr[-TAIL // 2 - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL // 2 :]
+    for root in roots:
+        text = text.replace(root + "/", "")
+    return clean(text)[-TAIL:].strip()
+
+
+def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -> dict[str, str]:
+    found: dict[str, bytes] = {"stdout": stdout, "stderr": stderr}
+    for name, path in (("account", prepared.account), ("report", prepared.report), ("coverage", prepared.coverage)):
+        if path is not None and path.is_file():
+            try:
+                found[name] = read_bounded(path)
+            except UnreadableError:
+                continue
+    return {
+        name: tools.store.keep(tools.redact(data.decode("utf-8", "replace")).encode())
+        for name, data in found.items()
+        if data
+    }
+
+
+def _forget(reports: Path) -> None:
+    """The report folder of a run is read once and goes; what mattered is in the evidence store."""
+    for here, folders, files in os.walk(reports, topdown=False):
+        for name in files:
+            with contextlib.suppress(OSError):
+                Path(here, name).unlink()
+        for name in folders:
+            with contextlib.suppress(OSError):
+                path = Path(here, name)
+                path.unlink() if path.is_symlink() else path.rmdir()
+    with contextlib.suppress(OSError):
+        reports.rmdir()

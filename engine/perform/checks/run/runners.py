@@ -1,0 +1,31 @@
+"""The registry of test runners, by CheckSpec.runner. Another ecosystem is another file and another entry here."""
+
+from __future__ import annotations
+
+from engine.perform.checks.run.command_runner import CommandRunner
+from engine.perform.checks.run.compiled_runners import CargoRunner, JavaRunner
+from engine.perform.checks.run.go_runner import GoRunner
+from engine.perform.checks.run.javascript_runners import JestRunner, MochaRunner, TapeRunner, VitestRunner
+from engine.perform.checks.run.node_runner import NodeRunner
+from engine.perform.checks.run.python_runners import PytestRunner, UnittestRunner
+from engine.perform.checks.run.runner import TestRunner
+from engine.perform.checks.run.spec import CheckSpec
+
+PLAIN = CommandRunner()
+ALL: tuple[TestRunner, ...] = (
+    PytestRunner(),
+    UnittestRunner(),
+    NodeRunner(),
+    TapeRunner(),
+    MochaRunner(),
+    JestRunner(),
+    VitestRunner(),
+    GoRunner(),
+    CargoRunner(),
+    JavaRunner(),
+)
+RUNNERS: dict[str, TestRunner] = {runner.name: runner for runner in ALL}
+
+
+def runner_of(spec: CheckSpec) -> TestRunner:
+    return RUNNERS.get(spec.runner, PLAIN)

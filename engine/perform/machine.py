@@ -1,0 +1,256 @@
+"""The machine's faults, told from everybody else's: which one an error speaks of, and whether it is over.
+
+Wraps the performers: an effect that failed because the disk is full or no process can be started is the machine's
+failure, so that no task ends and no agent is charged for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, assert_never
+
+from engine.core import events as ev
+from engine.core.effects import AnyEffect, Probe
+from engine.core.model import MachineFault, ResultKind, Verdict
+from engine.core.state import State
+from engine.perform.process.spawning import PerformError, ProcessSpec, Spawner
+from engine.perform.workspace.facts import WorkspaceError
+
+FLOOR_BYTES = 4 << 20
+"""Less room than this on a file system we write to is a full disk, whatever a check says about the code."""
+SPARE_BYTES = 32 << 20
+SPARE_FILES = 24
+
+ERRNOS = {
+    errno.ENOSPC: MachineFault.DISK_FULL,
+    errno.EDQUOT: MachineFault.DISK_FULL,
+    errno.EIO: MachineFault.STORE_FAULT,
+    errno.EROFS: MachineFault.STORE_FAULT,
+    errno.ENOMEM: MachineFault.NO_MEMORY,
+    errno.EAGAIN: MachineFault.NO_PROCESSES,
+    errno.EMFILE: MachineFault.NO_DESCRIPTORS,
+    errno.ENFILE: MachineFault.NO_DESCRIPTORS,
+}
+WORDS = (
+    *((os.strerror(number), fault) for number, fault in ERRNOS.items()),
+    ("can't start new thread", MachineFault.NO_PROCESSES),
+    ("out of memory", MachineFault.NO_MEMORY),
+)
+"""How git and the standard library say it."""
+GIT_COULD_NOT_WRITE = (
+    "unable to write",
+    "unable to create temporary file",
+    "unable to rename",
+    "could not write",
+    "couldn't write",
+    "failed to write",
+    "write error",
+    "fsync error",
+    "error when closing",
+    "unable to map",
+    "mmap failed",
+    "cannot fork",
+    "cannot pread",
+)
+"""Git's words for a disk that did not take something, where it does not say why. The probe looks for itself."""
+STUBBORN = 5
+"""An effect that fails so often while every probe finds the machine well has another cause."""
+
+
+class Performs(Protocol):
+    async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]: ...
+
+
+def fault_of(error: BaseException) -> MachineFault | None:
+    """The machine's fault behind an error of our own parts, through all its causes; None: it is something else."""
+    for one in _causes(error):
+        if isinstance(one, PerformError | WorkspaceError) and one.fault is not None:
+            return one.fault
+        if isinstance(one, MemoryError):
+            return MachineFault.NO_MEMORY
+        if isinstance(one, OSError) and one.errno in ERRNOS:
+            return ERRNOS[one.errno]
+        # git's own words: it ends with 128 whatever happened
+        if said := str(getattr(one, "stderr", "") or (one if isinstance(one, RuntimeError) else "")):
+            return fault_in(said)
+    return None
+
+
+def could_not_write(error: BaseException) -> bool:
+    """A git that says that it could not write, and not why."""
+    said = " ".join(str(getattr(one, "stderr", "")) for one in _causes(error)).lower()
+    return any(words in said for words in GIT_COULD_NOT_WRITE)
+
+
+def fault_in(text: str) -> MachineFault | None:
+    return next((fault for words, fault in WORDS if words in text), None)
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    one: BaseException | None = error
+    while one is not None and id(one) not in seen:
+        seen.add(id(one))
+        yield one
+        if isinstance(one, BaseExceptionGroup):
+            for part in one.exceptions:
+                yield from _causes(part)
+        one = one.__cause__ or one.__context__
+
+
+class OnThisMachine:
+    """A performer whose failures are told apart from the machine's."""
+
+    def __init__(
+        self,
+        performer: Performs,
+        spawner: Spawner,
+        *,
+        state_root: Path,
+        checkout: Path,
+        repository: Callable[[], Awaitable[None]],
+    ) -> None:
+        """`repository` raises when the sprint's branch or the repository cannot be found."""
+        self._performer = performer
+        self._spawner = spawner
+        self._state_root = state_root
+        self._checkout = checkout
+        self._repository = repository
+        self._began_in = _folder(checkout)
+        self._failed: dict[str, int] = {}
+
+    async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
+        if isinstance(effect, Probe):
+            why = await self.standing(effect.fault)
+            return [ev.MachineProbed(id=effect.id, fault=effect.fault, ok=not why, detail=why)]
+        try:
+            facts = await self._performer.perform(effect, state)
+        except Exception as error:  # boundary: told apart, and let through
+            fault, why = fault_of(error), ""
+            if fault is None:  # git does not always say why it could not write
+                fault, why = self._ground()
+            if fault is None and could_not_write(error) and not self._stubborn(effect):
+                fault = MachineFault.STORE_FAULT
+            if fault is None:
+                raise
+            raise PerformError(f"{error} ({why})" if why else str(error), fault=fault) from error
+        self._failed.pop(_what(effect), None)
+        if hint := _suspicion(facts):
+            # A check or an agent failed: was it the code, or the ground under it?
+            fault, why = self._ground()
+            if fault is not None:
+                raise PerformError(why, fault=fault)
+            if (said := fault_in(hint)) is not None and (why := await self.standing(said)):
+                raise PerformError(why, fault=said)
+        return facts
+
+    def _stubborn(self, effect: AnyEffect) -> bool:
+        """Whether it failed again and again although each time the machine was found well in between."""
+        what = _what(effect)
+        self._failed[what] = self._failed.get(what, 0) + 1
+        return self._failed[what] > STUBBORN
+
+    async def standing(self, fault: MachineFault) -> str:
+        """What is still wrong, in words; empty when the fault is over. Really tried, not guessed."""
+        try:
+            match fault:
+                case MachineFault.DISK_FULL | MachineFault.STORE_FAULT:
+                    await asyncio.to_thread(_write_something, self._state_root)
+                    return self._ground()[1]
+                case MachineFault.NO_MEMORY:
+                    bytearray(SPARE_BYTES)
+                    await self._start_something()
+                case MachineFault.NO_PROCESSES:
+                    await self._start_something()
+                case MachineFault.NO_DESCRIPTORS:
+                    _open_something()
+                    await self._start_something()
+                case MachineFault.BRANCH_LOST | MachineFault.REPO_MOVED | MachineFault.GIT_LOCKED:
+                    if why := self._moved():
+                        return why
+                    await self._repository()
+                case _:
+                    assert_never(fault)
+        except Exception as error:  # noqa: BLE001  boundary: whatever a probe meets is its answer
+            return f"{type(error).__name__}: {error}"
+        return ""
+
+    def _ground(self) -> tuple[MachineFault | None, str]:
+        """What is wrong with the places we write to, and in words; (None, "") when nothing is."""
+        if why := self._moved():
+            return MachineFault.REPO_MOVED, why
+        for place in (self._state_root, self._checkout):
+            try:
+                free = os.statvfs(place)
+            except OSError as error:
+                return MachineFault.STORE_FAULT, f"{place}: {error.strerror}"
+            if free.f_bavail * free.f_frsize < FLOOR_BYTES:
+                kilobytes = free.f_bavail * free.f_frsize // 1024
+                return MachineFault.DISK_FULL, f"{kilobytes} kB are free on the disk of {place}"
+            if free.f_files > 0 and free.f_favail == 0:
+                return MachineFault.DISK_FULL, f"no file can be made on the disk of {place}: no inode is free"
+        return None, ""
+
+    def _moved(self) -> str:
+        """The checkout is another folder than the one this run began in, or none."""
+        now = _folder(self._checkout)
+        if now == self._began_in:
+            return ""
+        return f"{self._checkout} is {'another folder now' if now else 'not there any more'}"
+
+    async def _start_something(self) -> None:
+        spec = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd=self._state_root, env={"PATH": os.defpath}, timeout=30.0)
+        done = await self._spawner.run(spec)
+        if done.reason != "exited" or done.exit_code != 0:
+            raise OSError(errno.EAGAIN, done.error or f"a process ended: {done.reason}, exit code {done.exit_code}")
+
+
+def _suspicion(facts: Sequence[ev.AnyEvent]) -> str:
+    """The words of facts that say that something failed; empty when nothing did, or when it was paid for."""
+    said: list[str] = []
+    for fact in facts:
+        match fact:
+            case ev.ChecksFinished():
+                said += [one.reason or one.verdict.value for one in fact.results if one.verdict is not Verdict.PASS]
+            case ev.AgentFinished(result=result) if result.kind in (ResultKind.CRASH, ResultKind.NO_RESULT):
+                said += [] if result.cost_usd else [result.error or result.kind.value]
+            case _:
+                pass
+    return "\n".join(said)
+
+
+def _what(effect: AnyEffect) -> str:
+    return f"{type(effect).__name__}/{effect.task}"
+
+
+def _folder(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_dev, found.st_ino
+
+
+def _write_something(folder: Path) -> None:
+    path = folder / f".probe-{os.getpid()}"
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.posix_fallocate(fd, 0, FLOOR_BYTES)
+        os.pwrite(fd, b"probe", 0)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+        path.unlink(missing_ok=True)
+
+
+def _open_something() -> None:
+    held: list[int] = []
+    try:
+        held.extend(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC) for _ in range(SPARE_FILES))
+    finally:
+        for fd in held:
+            os.close(fd)

@@ -1,0 +1,122 @@
+"""Journal against branch and logs: what one knows and the other does not, as events.
+
+Commits of ours that the journal never heard of (it is older than the branch: a restored backup, deleted files) are
+taken up; their tasks are not done twice. Commits it knows and the branch lost (the user moved it back) are gone by the
+user's own word: their tasks are open again, the commits stay on a backup ref. Calls it never heard of are charged as
+reserved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+
+from engine.core import events as ev
+from engine.core.clean import clean_line
+from engine.core.state import State, Status, Step
+from engine.core.wording import plural
+from engine.perform.workspace.facts import LogEntry
+from engine.perform.workspace.workspace import Workspace
+
+TITLE = 20
+"""Characters of a task's title that its commit's subject has to have."""
+
+
+def at_start(workspace: Workspace, state: State, recorded: Callable[[], Collection[str]]) -> list[ev.AnyEvent]:
+    """What is to be said before a run goes on. `recorded`: every commit the journal has; asked only if it matters."""
+    if not workspace.has_started():
+        return []
+    workspace.bring_back(state.head)
+    head = workspace.head()
+    if state.head and head == state.head:
+        return []
+    entries = workspace.since_base()
+    back = _unheard_of(state, entries, recorded)
+    gone = _gone(workspace, state, entries)
+    if not back and not gone:
+        return []
+    moved = _moved(workspace, head, gone, back)
+    if state.base:
+        return [moved]
+    base = workspace.started().base  # the journal does not even know where the sprint began
+    ready = ev.WorkspaceReady(id="", task="", lane=-1, tree=workspace.tree_of(base), base=base)
+    return [ready, moved]
+
+
+def before_moving(workspace: Workspace, state: State) -> ev.BranchMoved | None:
+    """The branch lost commits while the run was on: that is known before anything is put on it or proven of it."""
+    head = workspace.head()
+    if not state.head or head == state.head:
+        return None
+    gone = _gone(workspace, state, workspace.since_base())
+    return _moved(workspace, head, gone, {}) if gone else None
+
+
+def _unheard_of(state: State, entries: Iterable[LogEntry], recorded: Callable[[], Collection[str]]) -> dict[str, str]:
+    """Tasks that are not complete by the journal and have a commit of their own that it never recorded."""
+    newest: dict[str, LogEntry] = {}
+    for entry in entries:
+        newest.setdefault(entry.task, entry)
+    found: dict[str, str] = {}
+    for name, task in state.tasks.items():
+        own = newest.get(name)
+        if own is None or not own.effect or task.status is Status.COMPLETE:
+            continue
+        if clean_line(task.spec.title)[:TITLE] not in own.subject:
+            continue  # of another sprint that once had this name
+        if task.status is Status.RUNNING and task.step is Step.COMMIT:
+            continue  # killed between the commit and its record: the commit finds itself
+        found[name] = own.commit
+    if not found:
+        return {}
+    known = recorded()
+    return {name: commit for name, commit in found.items() if commit not in known}
+
+
+def _gone(workspace: Workspace, state: State, entries: Iterable[LogEntry]) -> tuple[str, ...]:
+    there = {entry.commit for entry in entries}
+    return tuple(
+        task.id
+        for task in state.tasks.values()
+        if task.status is Status.COMPLETE
+        and task.commit
+        and task.commit not in there
+        and not workspace.is_reachable(task.commit)
+    )
+
+
+def _moved(workspace: Workspace, head: str, gone: tuple[str, ...], back: dict[str, str]) -> ev.BranchMoved:
+    said = []
+    if gone:
+        said.append(f"the branch was moved back by hand to {head[:10]}: {', '.join(gone)} open again")
+    if back:
+        said.append(f"the branch has commits that the journal had lost: {', '.join(back)} taken up")
+    return ev.BranchMoved(
+        commit=head,
+        tree=workspace.tree_of(head),
+        backup=workspace.back_up_tip() if gone else "",
+        reason="; ".join(said),
+        reopened=gone,
+        restored=back,
+    )
+
+
+def unheard_calls(
+    logs: Path, state: State, last: float, recorded: Callable[[], Collection[str]]
+) -> ev.SpendFound | None:
+    """Calls with a log from after the journal's last event: it is older than they are, and their cost went with it."""
+    late = [path.stem for path in logs.glob("*.raw") if last and _written(path) > last]
+    known = recorded() if late else ()  # a clock that ran ahead makes known ones look late
+    calls = [name for name in late if name not in known]
+    if not calls:
+        return None
+    reserve = max((rung.reserve_usd for rung in state.policy.ladder.rungs), default=0.0)
+    said = f"{plural(len(calls), 'agent call')} made after the last event of the journal: charged as reserved"
+    return ev.SpendFound(calls=len(calls), charged_usd=len(calls) * reserve, reason=said)
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0

@@ -1,0 +1,122 @@
+"""Our objects in the user's repository: copied as a pack that no gc touches until a ref names what is in it; a few
+packs at any time, however long a sprint is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from engine import files
+from engine.perform.workspace.git import GitError
+from engine.perform.workspace.repository import Repository
+from engine.perform.workspace.store import Store
+
+MESSAGE = "devteam: until a ref names it"
+MANY = 24
+"""Packs of ours before they are joined into one."""
+LOOSE = 2000
+"""Loose objects of the engine's own before they are packed."""
+LARGE = 64 << 20
+"""A pack of so many bytes is left as it is."""
+ENDINGS = (".rev", ".idx", ".pack")
+
+
+@contextlib.contextmanager
+def taken(store: Store, tip: str, known: tuple[str, ...]) -> Iterator[None]:
+    """Copy what `tip` needs beyond `known` from the engine's objects. Pinned until the block has named it by a ref."""
+    wanted = tip + "\n" + "".join(f"^{oid}\n" for oid in known if oid)
+    given = ("--revs", "--stdout", "-q", "--delta-base-offset")
+    pack = store.git.run("pack-objects", *given, stdin=wanted.encode())
+    if int.from_bytes(pack[8:12], "big") == 0:
+        yield
+        return
+    name = _install(store.repo, pack)
+    try:
+        yield
+    finally:
+        _kept(store.repo, name).unlink(missing_ok=True)
+    _joined(store, name, len(pack))
+
+
+def release(store: Store) -> None:
+    """Take away the pins of engines that died before they could. Only while no other engine is at work."""
+    for path in _folder(store.repo).glob("pack-*.keep"):
+        with contextlib.suppress(OSError):
+            if path.read_text("utf-8", "replace").strip() == MESSAGE:
+                path.unlink()
+
+
+def tidy(store: Store) -> None:
+    """The engine's own objects, once they are many files, into one: also what no ref names, for there are none."""
+    loose = [f"{path.parent.name}{path.name}" for path in store.git_objects.glob("[0-9a-f][0-9a-f]/[0-9a-f]*")]
+    if len(loose) > LOOSE:
+        target = store.git_objects / "pack" / "pack"
+        store.git.run("pack-objects", "-q", str(target), stdin="".join(f"{oid}\n" for oid in loose).encode())
+        store.git.run("prune-packed", "-q")
+
+
+def _install(repo: Repository, pack: bytes) -> str:
+    out = repo.git().run("index-pack", "--stdin", f"--keep={MESSAGE}", stdin=pack)
+    return out.decode().split()[-1]
+
+
+def _joined(store: Store, name: str, size: int) -> None:
+    """Remember a small pack of ours; many are joined into one."""
+    if size > LARGE:
+        return
+    record = store.root / "packs"
+    with contextlib.suppress(FileNotFoundError, GitError):  # a pack that went meanwhile; the next join leaves it out
+        names = record.read_text().split()
+        if len(names) + 1 >= MANY:
+            name = _join(store.repo, [*names, name])
+            files.write(record, f"{name}\n", durable=False)
+            _pack_refs(store.repo)
+            tidy(store)
+            return
+    with files.appending(record) as file:
+        file.write(f"{name}\n".encode())
+
+
+def _join(repo: Repository, names: list[str]) -> str:
+    there = [name for name in dict.fromkeys(names) if (_folder(repo) / f"pack-{name}.idx").is_file()]
+    objects = dict.fromkeys(oid for name in there for oid in _listed(repo, name))
+    if not objects:
+        return ""
+    wanted = "".join(f"{oid}\n" for oid in objects)
+    pack = repo.git().run("pack-objects", "--stdout", "-q", "--delta-base-offset", stdin=wanted.encode())
+    joined = _install(repo, pack)
+    for name in there:
+        if name != joined:
+            for ending in ENDINGS:
+                (_folder(repo) / f"pack-{name}{ending}").unlink(missing_ok=True)
+    _kept(repo, joined).unlink(missing_ok=True)
+    return joined
+
+
+def _pack_refs(repo: Repository) -> None:
+    """Many loose refs are as many files: packed they are one, as by any gc."""
+    loose = sum(len(names) for _, _, names in os.walk(repo.common_dir / "refs" / "devteam"))
+    if loose > MANY:
+        with contextlib.suppress(GitError):  # somebody else's lock: the next join does it
+            repo.git().run("pack-refs", "--all")
+
+
+def _listed(repo: Repository, name: str) -> list[str]:
+    """The objects of a pack, by its index (version 2: magic, version, fan-out, names)."""
+    data = (_folder(repo) / f"pack-{name}.idx").read_bytes()
+    width = len(repo.null) // 2
+    if data[:8] != b"\xfftOc\0\0\0\x02":
+        return []
+    count = int.from_bytes(data[8 + 255 * 4 : 8 + 256 * 4], "big")
+    start = 8 + 256 * 4
+    return [data[start + width * place : start + width * (place + 1)].hex() for place in range(count)]
+
+
+def _folder(repo: Repository) -> Path:
+    return repo.objects / "pack"
+
+
+def _kept(repo: Repository, name: str) -> Path:
+    return _folder(repo) / f"pack-{name}.keep"

@@ -1,0 +1,76 @@
+"""The engines of this user, over all repositories: which run, what each is at, and how to end one that hangs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from engine import VERSION
+from engine.channel.client import Caller, ChannelClosed
+from engine.channel.messages import Welcome
+from engine.core.commands import Stop
+from engine.core.model import Struct
+from engine.journal import EngineLock, Holder
+from engine.paths import StatePaths, state_home
+from engine.perform.process.reaper import end_engine
+
+ANSWER_SECONDS = 3.0
+STOP_SECONDS = 20.0
+
+
+class RunningEngine(Struct, frozen=True, kw_only=True):
+    """One engine. Without `welcome` it holds its lock but does not answer: `silent` says how."""
+
+    state: Path
+    holder: Holder
+    welcome: Welcome | None = None
+    silent: str = ""
+
+
+def engines(env: Mapping[str, str], home: Path) -> Iterator[RunningEngine]:
+    """By the locks that are held; nothing is written."""
+    for folder in sorted((state_home(env, home) / "devteam").glob("*/lock")):
+        if (found := engine_at(StatePaths(root=folder.parent, runtime=_runtime(env)))) is not None:
+            yield found
+
+
+def engine_at(places: StatePaths) -> RunningEngine | None:
+    holder = EngineLock.holder(places.lock)
+    if holder is None:
+        return None
+    try:
+        with Caller(places.socket, VERSION, timeout=ANSWER_SECONDS) as engine:
+            return RunningEngine(state=places.root, holder=holder, welcome=engine.welcome)
+    except ChannelClosed as closed:
+        return RunningEngine(state=places.root, holder=holder, silent=str(closed))
+
+
+def end(places: StatePaths) -> str:
+    """Ask an engine to stop now; one that does not is ended by force. Its sprint can be taken up again either way."""
+    holder = EngineLock.holder(places.lock)
+    if holder is None:
+        return ""
+    words = "stopped"
+    try:
+        with Caller(places.socket, VERSION, timeout=ANSWER_SECONDS) as engine:
+            engine.tell(Stop(now=True, by="devteam kill"))
+    except ChannelClosed:
+        words = _force(holder)
+    deadline = time.monotonic() + STOP_SECONDS
+    while EngineLock.holder(places.lock) is not None:
+        if time.monotonic() > deadline:
+            words, deadline = _force(holder), deadline + STOP_SECONDS
+        time.sleep(0.05)
+    return words
+
+
+def _force(holder: Holder) -> str:
+    if holder.pid:
+        end_engine(holder.pid)
+    return "ended by force"
+
+
+def _runtime(env: Mapping[str, str]) -> Path | None:
+    named = Path(env.get("XDG_RUNTIME_DIR", ""))
+    return named if named.is_absolute() else None

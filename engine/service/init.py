@@ -1,0 +1,177 @@
+"""`devteam init`: tries the checks in checkout and clone, and writes a configuration that is green, with reasons."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+from msgspec.structs import replace
+
+from engine.config import Config
+from engine.config.check_settings import CheckConfig, Checks
+from engine.config.commented import write_default
+from engine.config.looping import Ladder, RungConfig
+from engine.config.working import Workspace
+from engine.core.activity import CheckProgress
+from engine.core.model import CheckKind, Rung
+from engine.link.user_errors import UserError
+from engine.perform.agents.ladders import propose_ladder
+from engine.perform.agents.registry import AgentInfo
+from engine.perform.checks.presets.registry import survey
+from engine.perform.checks.run.spec import CheckSpec
+from engine.perform.workspace.environment import unignored
+from engine.perform.workspace.facts import Identity
+from engine.perform.workspace.preflight import preflight
+from engine.plans.sprints import ensure_gitignore
+from engine.service.agent_start import start_on_trial
+from engine.service.agent_survey import list_agents
+from engine.service.comparison import Compared, compare, told
+from engine.service.findings import Finding
+from engine.service.local import Desk
+from engine.service.rehearsing import open_rooms
+
+MOST = 6
+"""Lines of one kind; more are counted."""
+
+OnProgress = Callable[[str], None]
+
+
+def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = lambda _text: None) -> Iterator[str]:
+    """Try the checks in the checkout and in a clone, write what is green there, and say so in under 30 lines."""
+    project = desk.project
+    path = project.repo.config
+    if path.exists() and not force:
+        raise UserError(f"{path} is there already", "edit it, or write it anew with: devteam init --force")
+    report = preflight(project.root, Identity(), project.home)
+    if report.refusal:
+        raise UserError(report.refusal, report.command)
+    infos = list_agents(project.root, project.env, project.home)
+    ladder = propose_ladder(infos)
+    compared = asyncio.run(_tried(desk, ladder, infos, progress))
+    result, agents, carried, empty = compared
+    if path.exists():
+        kept = path.with_name(f"config.toml.before-{today}")
+        path.replace(kept)
+        yield f"the old configuration is kept as {kept.name}"
+    write_default(path, _config(ladder, result))
+    ensure_gitignore(project.root)
+    yield f"wrote {path.relative_to(project.root)}"
+    yield from _capped(f"  check    {one.spec.name}: {told(one)} [{one.spec.why}]" for one in result.tried)
+    tests = [one for one in result.tried if one.spec.kind is CheckKind.TESTS]
+    if not tests:
+        yield "  checks   no tests that pass were found: add [[checks.run]], or give each task a `verify:` command"
+    yield from _capped(f"  left out {one.words()}" for one in result.left_out)
+    for finding in result.findings:
+        mark = "  BROKEN  " if finding.mark == "bad" else "  found   "
+        yield f"{mark} {finding.what}: {finding.found}"
+        if finding.hint:
+            yield f"           → {finding.hint}"
+    yield from _capped(f"  carried  {words}" for words in carried)
+    yield from _capped(f"  empty    submodule {name} was never fetched → git submodule update --init" for name in empty)
+    yield from _agent_lines(infos, ladder, agents)
+    yield _next(result, ladder, bool(tests))
+
+
+def _next(result: Compared, ladder: tuple[Rung, ...], tests: bool) -> str:
+    """The one thing to type now."""
+    if any(finding.mark == "bad" for finding in result.findings):
+        return "next: mend what is BROKEN above, then: devteam init --force"
+    untested = [] if tests else [one for one in result.left_out if one.tests]
+    if cure := next((one.fix for one in untested if one.fix), ""):
+        return f"next: {cure}, then: devteam init --force"
+    if untested:
+        return f"next: mend {untested[0].name} (left out above), then: devteam init --force"
+    if not ladder:
+        return "next: install an agent and type: devteam init --force   (or give [agents] a command of your own)"
+    return "next: devteam plan …, then devteam run"
+
+
+async def _tried(
+    desk: Desk, ladder: tuple[Rung, ...], infos: list[AgentInfo], progress: OnProgress
+) -> tuple[Compared, list[Finding], list[str], tuple[str, ...]]:
+    project = desk.project
+
+    def hear(one: CheckProgress) -> None:
+        progress(f"\t{one.check} {one.detail}".rstrip())
+
+    found = survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH")))
+    async with open_rooms(project, Config(), hear) as rooms:
+        result = await compare(rooms.rehearsal, found.candidates, progress, choose=True)
+        progress("agents in the sandbox")
+        agents = await start_on_trial(project, _config(ladder, result), infos, rooms) if ladder else []
+        nobody = {project.root / os.fsdecode(name).rstrip("/") for name in unignored(rooms.workspace.repo)}
+        carried = []
+        for mount in rooms.workspace.mounts:
+            if mount.dest.is_relative_to(project.root):
+                name = mount.dest.relative_to(project.root)
+                submodule = mount.source.parent.name == "submodules"
+                how = "submodule, at its recorded commit" if submodule else "read-only beneath the clones"
+                if mount.dest in nobody:
+                    how += "; no rule ignores it, so it is never part of a change"
+                carried.append(f"{name} ({how})")
+        empty = await asyncio.to_thread(rooms.workspace.empty_submodules)
+    result = replace(result, left_out=(*found.left_out, *result.left_out))
+    return result, agents, carried, empty
+
+
+def _agent_lines(infos: list[AgentInfo], ladder: tuple[Rung, ...], findings: list[Finding]) -> Iterator[str]:
+    said = {finding.what for finding in findings}
+    for info in infos:
+        if info.installed and f"agent {info.name}" not in said:
+            seen = f"login seen: {info.login}" if info.login else "no login seen"
+            yield f"  agent    {info.name} {info.version} ({seen}; starts in the sandbox)"
+    for finding in findings:
+        yield f"  agent    {finding.what.removeprefix('agent ')}: {finding.found} → {finding.hint}"
+    if not ladder:
+        yield "  agents   none found: install one (claude, codex, gemini …), or look around with: devteam demo"
+    else:
+        yield f"  ladder   {' → '.join(rung.name for rung in ladder)}"
+
+
+def _capped(lines: Iterator[str]) -> Iterator[str]:
+    every = list(lines)
+    yield from every[:MOST]
+    if len(every) > MOST:
+        yield f"{every[MOST][:11]}and {len(every) - MOST} more: devteam doctor --run lists them"
+
+
+def _config(ladder: tuple[Rung, ...], result: Compared) -> Config:
+    checks = Checks(
+        preset="none" if result.tried else "auto",
+        run=tuple(as_config(one.spec) for one in result.tried),
+        left_out=tuple(one.words() for one in result.left_out),
+    )
+    config = Config(workspace=Workspace(copy=result.copy), checks=checks)
+    if not ladder:
+        return config
+    rungs = tuple(
+        RungConfig(name=rung.name, agent=rung.agent, model=rung.model, reserve_usd=rung.reserve_usd) for rung in ladder
+    )
+    failures = (2,) * (len(rungs) - 1) + (3,)
+    return replace(config, ladder=Ladder(rungs=rungs, failures=failures))
+
+
+def as_config(spec: CheckSpec) -> CheckConfig:
+    """A check as it stands in config.toml."""
+    return CheckConfig(
+        name=spec.name,
+        kind=spec.kind,
+        command=spec.command[2] if spec.command[:2] == ("sh", "-c") and len(spec.command) == 3 else spec.command,
+        parser=spec.parser,
+        report=spec.report,
+        runner=spec.runner,  # type: ignore[arg-type]
+        timeout=spec.timeout if spec.timeout != CheckSpec(name="", kind=spec.kind, command=()).timeout else 0.0,
+        required=spec.required,
+        network=spec.network,
+        group=spec.group,
+        coverage=spec.coverage,
+        env=dict(spec.env),
+        ok_exits=spec.ok_exits,
+        finding_exits=spec.finding_exits,
+        folder=spec.folder,
+        paths=spec.paths,
+        why=spec.why,
+        install=spec.install,
+    )

@@ -1,0 +1,116 @@
+"""Which state folder is a repository's: named by an id that the repository itself carries, so that it may be moved.
+
+The id lies in the git directory: no clone and no stranger's repository brings one along. The folder remembers whose it
+is. A copy made with `cp -r` carries the id of its original: while that is still there, the copy gets a folder of its
+own. Finding reads only; `claim` writes.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from pathlib import Path
+
+from engine import files
+from engine.core.model import Struct
+
+ID = "devteam-id"
+"""In the git directory."""
+OWNER = "checkout"
+"""In the state folder: the inode of the git directory and the path of the checkout, a line each."""
+POINTER = b"gitdir: "
+NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,80}\Z")
+SMALL = 5000
+
+
+class Owner(Struct, frozen=True):
+    """Whose a state folder was when it was last used."""
+
+    inode: int
+    checkout: Path
+
+
+def find(parent: Path, checkout: Path, fresh: str) -> Path:
+    """The state folder of a checkout, `fresh` its name where it has none yet; nothing is made on disk."""
+    here = Path(os.path.realpath(checkout))
+    carried = carried_id(here)
+    plain = carried or fresh
+    name, number = plain, 1
+    while _anothers(parent / name, here, carried == name):
+        number += 1
+        name = f"{plain}-{number}"
+    return parent / name
+
+
+def claim(folder: Path, checkout: Path) -> None:
+    """Have the repository carry its id, and the folder remember whose it is. Where the git directory cannot be
+    written, the folder goes on being found by its path."""
+    here = Path(os.path.realpath(checkout))
+    place = git_dir(here)
+    if place is None:
+        return
+    mine = Owner(_inode(place), here)
+    if owner_of(folder) != mine:
+        files.write(folder / OWNER, f"{mine.inode}\n".encode() + os.fsencode(here) + b"\n")
+    if carried_id(here) != folder.name:
+        with contextlib.suppress(PermissionError):
+            files.write(place / ID, f"{folder.name}\n", mode=files.SHARED)
+
+
+def moved_from(folder: Path, checkout: Path) -> Path | None:
+    """Where the repository was when its state was last used, if it is somewhere else now."""
+    owner = owner_of(folder)
+    return None if owner is None or owner.checkout == Path(os.path.realpath(checkout)) else owner.checkout
+
+
+def _anothers(folder: Path, here: Path, carried: bool) -> bool:
+    """Whether the folder is in use by another repository than the one at `here`."""
+    owner = owner_of(folder)
+    if owner is None or (carried and owner.checkout == here):
+        return False
+    if carried:  # the one it was last used for still carries it: `here` is the copy
+        return carried_id(owner.checkout) == folder.name
+    place = git_dir(here)
+    return place is not None and owner.inode != _inode(place)
+
+
+def owner_of(folder: Path) -> Owner | None:
+    inode, _, path = _read(folder / OWNER).partition(b"\n")
+    if not inode.isdigit() or not path.endswith(b"\n"):
+        return None
+    return Owner(int(inode), Path(os.fsdecode(path[:-1])))
+
+
+def carried_id(checkout: Path) -> str:
+    """The id a repository carries; empty: none yet."""
+    place = git_dir(checkout)
+    name = "" if place is None else _read(place / ID).decode("ascii", "replace").strip()
+    return name if NAME.match(name) else ""
+
+
+def git_dir(checkout: Path) -> Path | None:
+    """The git directory of a checkout, by its `.git` folder or the pointer of a linked worktree or submodule."""
+    entry = checkout / ".git"
+    if entry.is_dir():
+        return entry
+    text = _read(entry)
+    if not text.startswith(POINTER):
+        return None
+    place = checkout / os.fsdecode(text.removeprefix(POINTER).strip())
+    return place if place.is_dir() else None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(SMALL)
+    except OSError:
+        return b""
+
+
+def _inode(path: Path) -> int:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return 0

@@ -1,0 +1,139 @@
+"""`delete X` drops the tests that need X, no others, and none while X is still there."""
+
+from __future__ import annotations
+
+import ast
+
+import pytest
+
+from engine.core.grants import grants_of
+from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
+
+CART = (
+    "def add(a, b):\n    return a + b\n\n\ndef old(x, mode=1):\n    return x\n\n\n"
+    "class Cart:\n    def clear(self):\n        pass\n"
+)
+GONE = "def add(a, b):\n    return a + b\n\n\nclass Cart:\n    pass\n"
+TESTS = """import pytest
+import shop.cart
+from shop.cart import Cart, add, old
+
+
+@pytest.fixture
+def filled():
+    return old(3)
+
+
+def test_add():
+    assert add(1, 2) == 3
+
+
+def test_old():
+    assert old(1) == 1
+
+
+def test_by_module():
+    assert shop.cart.old(2) == 2
+
+
+def test_by_fixture(filled):
+    assert filled == 3
+
+
+class TestCart:
+    def test_clear(self):
+        Cart().clear()
+
+    def test_other(self):
+        assert Cart()
+
+
+def test_patched(monkeypatch):
+    monkeypatch.setattr("shop.cart.old", None)
+"""
+
+
+def run(allow: str, source: str | None, tests_now: str | None = None, path: str = "shop/cart.py") -> Transformed:
+    changed = [
+        Owned(
+            path=path, owner=Owner.SUBJECT, before=CART.encode(), after=source.encode() if source is not None else None
+        ),
+        Owned(
+            path="tests/test_it.py",
+            owner=Owner.TEST,
+            before=TESTS.encode(),
+            after=tests_now.encode() if tests_now is not None else None,
+        ),
+    ]
+    return transform({"tests/test_it.py": TESTS.encode()}, {"shop/__init__.py": b""}, changed, grants_of([allow]))
+
+
+def names(done: Transformed) -> set[str]:
+    return {id.removeprefix("tests/test_it.py::") for id in done.dropped}
+
+
+USES_OLD = {"test_old", "test_by_module", "test_by_fixture", "test_patched"}
+
+
+@pytest.mark.parametrize("allow", ["delete shop.cart.old", "delete old", "remove `old()`"])
+def test_only_tests_that_need_it_go(allow: str) -> None:
+    done = run(allow, GONE)
+    assert names(done) == USES_OLD
+    kept = (done.files["tests/test_it.py"] or b"").decode()
+    ast.parse(kept)
+    assert "def test_add" in kept and "def test_other" in kept and "old" not in kept
+    assert kept.count("\n") == TESTS.count("\n")
+    assert "    assert add(1, 2) == 3" in kept.splitlines()[TESTS.splitlines().index("    assert add(1, 2) == 3")]
+
+
+def test_a_method() -> None:
+    assert names(run("delete Cart.clear", GONE)) == {"TestCart::test_clear"}
+
+
+def test_a_module() -> None:
+    done = run("delete shop.cart", None)
+    assert names(done) == {*USES_OLD, "test_add", "TestCart::test_clear", "TestCart::test_other"}
+
+
+@pytest.mark.parametrize("allow", ["delete shop.cart.old", "delete Cart.clear", "delete shop.cart", "delete nothing"])
+def test_what_is_still_there_drops_nothing(allow: str) -> None:
+    done = run(allow, CART + "\n")
+    assert done.dropped == () and done.files == {}
+
+
+def test_tests_deleted_beyond_what_the_grant_covers_are_asked() -> None:
+    without_add = TESTS.replace("def test_add():\n    assert add(1, 2) == 3\n", "")
+    done = run("delete old", GONE, without_add)
+    changed = [Owned(path="tests/test_it.py", owner=Owner.TEST, before=TESTS.encode(), after=without_add.encode())]
+    asked = edit_questions(changed, grants_of(["delete old"]), done)
+    assert [q.allow for q in asked] == ["delete tests tests/test_it.py::test_add"]
+
+
+JS = """const { add, old } = require('../src/cart');
+const legacy = require('../src/legacy');
+test('adds', () => { assert.equal(add(1, 2), 3); });
+test('old', () => { assert.equal(old(1), 1); });
+test('legacy', () => { assert.ok(legacy.x); });
+"""
+
+
+@pytest.mark.parametrize(
+    ("allow", "path", "before", "after", "dropped"),
+    [
+        ("delete old", "src/cart.js", "function old() {}", "", ["tests/a.test.js::old"]),
+        ("delete src/legacy.js", "src/legacy.js", "x", None, ["tests/a.test.js::legacy"]),
+        ("delete old", "src/cart.js", "function old() {}", "function old() { }", []),
+    ],
+)
+def test_other_languages(allow: str, path: str, before: str, after: str | None, dropped: list[str]) -> None:
+    changed = [
+        Owned(
+            path=path, owner=Owner.SUBJECT, before=before.encode(), after=after.encode() if after is not None else None
+        ),
+        Owned(path="tests/a.test.js", owner=Owner.TEST, before=JS.encode(), after=JS.encode() + b"\n"),
+    ]
+    done = transform({"tests/a.test.js": JS.encode()}, {}, changed, grants_of([allow]))
+    assert list(done.dropped) == dropped
+    if dropped:
+        assert b"adds" in (done.files["tests/a.test.js"] or b"")

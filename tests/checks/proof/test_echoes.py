@@ -1,0 +1,33 @@
+"""Source that knows its test is asked about; source that has the words of its task is not."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.perform.checks.proof.echoes import echoes
+
+TEST = "def test_hours():\n    assert show(5400, 'de') == '1h30m'\n    assert kind('mile') == 'length'\n"
+BASE = "def show(seconds, language):\n    return f'{seconds}s'\n"
+
+
+@pytest.mark.parametrize(
+    ("added", "asks"),
+    [
+        ("    if seconds == 5400:\n        return '1h30m'\n", True),
+        ("    if (seconds, language) == (5400, 'de'): return '1h30m'\n", True),
+        ("    if (seconds === 5400) return '1h30m';\n", True),
+        ("    if stack().includes('tests/test_hours.py'):\n        return 1\n", True),
+        ("    hours, rest = divmod(seconds, 3600)\n    return f'{hours}h{rest // 60}m'\n", False),
+        ("    if language == 'de':\n        return text.replace('.', ',')\n", False),
+        ("    if seconds == 0:\n        return '0s'\n", False),
+        ("    # 5400 is 1h30m == an hour and a half\n", False),
+    ],
+)
+def test_echoes(added: str, asks: bool) -> None:
+    names = ["tests/test_hours.py::test_hours"]
+    assert bool(echoes("src/t.py", BASE.encode(), (BASE + added).encode(), [TEST], names)) is asks
+
+
+def test_what_was_there_before_is_no_news() -> None:
+    after = BASE + "    if seconds == 5400:\n        return '1h30m'\n"
+    assert echoes("src/t.py", after.encode(), (after + "\n\nX = 5\n").encode(), [TEST]) == []

@@ -1,0 +1,49 @@
+"""Examples in the words of a task: read where there is no doubt, and held against the change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import ProofVerdict, TaskSpec
+from engine.perform.checks.proof.examples import examples
+from tests.checks.proof.test_judged import judged
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("split(100, 3) should give 34, 33, 33.", ["split(100, 3) gives (34, 33, 33)"]),
+        ("`slug('A b')` returns `'a-b'`, as ever", ["slug('A b') gives 'a-b'"]),
+        ("plural('y') -> \"ies\" and plural('x') == 'xs'", ["plural('y') gives 'ies'", "plural('x') gives 'xs'"]),
+        ("`gross('1')` raises ValueError", ["gross('1') raises ValueError"]),
+        ("find('a') returns 3 items", []),
+        ("f(x) gives 3", []),
+        ("f(1) gives a list", []),
+        ("f(1) is 2.5", ["f(1) gives 2.5"]),
+    ],
+)  # fmt: skip
+def test_what_can_be_read(text: str, words: list[str]) -> None:
+    assert [one.words for one in examples(TaskSpec(id="1", title="x", accept=(text,)))] == words
+
+
+def test_a_description_may_say_what_is_wrong() -> None:
+    text = "split(100, 3) gives 33, 33, 33 and f(1) raises KeyError, but split(100, 3) should give 34, 33, 33"
+    found = examples(TaskSpec(id="1", title="x", description=text))
+    assert [one.words for one in found] == ["split(100, 3) gives (34, 33, 33)"]
+
+
+BASE = {
+    "money.py": "def split(cents, ways):\n    return [cents // ways] * ways\n",
+    "tests/test_m.py": "from money import split\n\n\ndef test_even():\n    assert split(90, 3) == [30] * 3\n",
+}
+NEW = "from money import split\n\n\ndef test_sum():\n    assert sum(split(100, 3)) == 100\n"
+WRONG = "def split(cents, ways):\n    return [cents // ways] * (ways - 1) + [cents - cents // ways * (ways - 1)]\n"
+
+
+async def test_a_change_that_does_not_keep_the_tasks_example_is_asked_about(tmp_path: Path) -> None:
+    change = {"money.py": WRONG, "tests/test_sum.py": NEW}
+    about = {"title": "Splitting loses cents", "description": "split(100, 3) should give 34, 33, 33"}
+    done = await judged(tmp_path, BASE, change, **about)
+    assert done.proof is ProofVerdict.QUESTION and "the task says that" in done.reason, done.reason

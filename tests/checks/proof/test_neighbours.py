@@ -1,0 +1,128 @@
+"""Neighbouring inputs: fixes that hold beside the tested inputs and answers that do not, as programs in pairs.
+
+The varied test file is executed here as it is; the runners' own way is in test_judged_neighbours.
+"""
+
+# ruff: noqa: E501 (programs are read better in one piece)
+
+from __future__ import annotations
+
+import sys
+import types
+import zlib
+
+import pytest
+
+from engine.core.model import CheckKind
+from engine.perform.checks.proof.neighbours import Doubt, doubts, told_of
+from engine.perform.checks.proof.varied_tests import Varied, varied
+from engine.perform.checks.run.measure import Case, Measurement, Report
+
+
+def run(made: Varied, module: str) -> list[Measurement]:
+    """Every function of the varied file over this source of the module `m`."""
+    m = types.ModuleType("m")
+    cases = []
+    sys.modules["m"] = m
+    try:
+        exec(module, m.__dict__)
+        space: dict[str, object] = {}
+        exec(made.text.decode(), space)
+        for name in [*(copy.name for copy in made.copies), *made.again]:
+            try:
+                space[name]()  # type: ignore[operator]
+                cases.append(Case(id=f"t.py::{name}", outcome="passed"))
+            except Exception as error:
+                cases.append(Case(id=f"t.py::{name}", outcome="failed", text=f"m._Seen: {error}"))
+    except ImportError:
+        pass
+    finally:
+        del sys.modules["m"]
+    report = Report(source="x", cases=tuple(cases), counts_tests=True)
+    return [Measurement(check="x", kind=CheckKind.TESTS, argv=(), ended="exited", report=report)]
+
+
+def asked(before: str, after: str, test: str, words: str = "") -> list[Doubt]:
+    source = f"from m import *\n\n\ndef test_it():\n    {test.strip()}\n"
+    made = varied(source.encode(), ["test_it"])
+    assert made is not None
+    found = doubts(made, run(made, before), run(made, after))
+    return told_of(found, {"m.py": (before.encode(), after.encode())}, words)
+
+
+SPLIT = "def split(cents, ways):\n    share = cents // ways\n    return [share] * ways\n"
+PLURAL = "def plural(word):\n    return word + 's'\n"
+LEAP = "def leap(year):\n    return year % 4 == 0\n"
+ROMAN = """def roman(n):
+    out = ""
+    for value, sign in PAIRS:
+        while n >= value:
+            out, n = out + sign, n - value
+    return out
+"""
+PAIRS = "PAIRS = [(1000, 'M'), (500, 'D'), (100, 'C'), (50, 'L'), (10, 'X'), (9, 'IX'), (5, 'V'), (1, 'I')]\n\n\n"
+MONTH = "def following(year, month):\n    return (year, month + 1)\n"
+ADULT = "def adult(age):\n    return age > 18\n"
+SECONDS = "import re\n\n\ndef seconds(text):\n    hours, minutes = re.fullmatch(r'(\\d+)h(\\d+)m', text).groups()\n    return int(hours) * 3600 + int(minutes) * 60\n"
+MEAN = "def mean(values):\n    return sum(values) / len(values)\n"
+TITLE = "def title(text):\n    return text[0].upper() + text[1:]\n"
+FLAG = "def flag(text):\n    return text in ('yes', 'true')\n"
+DISCOUNT = "def price(cents, percent):\n    return cents - cents * percent // 100\n"
+BOX = "class Box:\n    def __init__(self, limit):\n        self.limit, self.items = limit, []\n\n    def put(self, item):\n        self.items.append(item)\n        return len(self.items)\n"
+PARSE = "def number(text):\n    return int(text)\n"
+
+HONEST = {
+    "cents are not lost": (SPLIT, "def split(cents, ways):\n    share, rest = divmod(cents, ways)\n    return [share + (i < rest) for i in range(ways)]\n", "assert split(100, 3) == [34, 33, 33]"),
+    "an ending of words": (PLURAL, "def plural(word):\n    if word.endswith('y'):\n        return word[:-1] + 'ies'\n    return word + 's'\n", "assert plural('city') == 'cities'"),
+    "a word known by name": (PLURAL, "def plural(word):\n    if word == 'sheep':\n        return word\n    return word + 's'\n", "assert plural('sheep') == 'sheep'"),
+    "centuries": (LEAP, "def leap(year):\n    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)\n", "assert leap(1900) is False"),
+    "a missing numeral": (PAIRS + ROMAN, PAIRS.replace("(5, 'V')", "(5, 'V'), (4, 'IV')") + ROMAN, "assert roman(4) == 'IV'"),
+    "the last day": ("def after(y, m, d):\n    return (y, m, d + 1)\n", "def after(y, m, d):\n    if (m, d) == (12, 31):\n        return (y + 1, 1, 1)\n    return (y, m, d + 1)\n", "assert after(2023, 12, 31) == (2024, 1, 1)"),
+    "the end of a year": (MONTH, "def following(year, month):\n    if month == 12:\n        return (year + 1, 1)\n    return (year, month + 1)\n", "assert following(2024, 12) == (2025, 1)"),
+    "a limit that moved": (ADULT, ADULT.replace(">", ">="), "assert adult(18) is True"),
+    "another format": (SECONDS, SECONDS.replace("(\\d+)h(\\d+)m", "(\\d+)h ?(\\d+)m"), "assert seconds('1h 30m') == 5400"),
+    "an empty list": (MEAN, "def mean(values):\n    if not values:\n        return 0.0\n    return sum(values) / len(values)\n", "assert mean([]) == 0.0"),
+    "one more accepted word": (FLAG, FLAG.replace("'true'", "'true', 'on'"), "assert flag('on') is True"),
+    "division by zero": (MEAN.replace("len(values)", "len(values)"), "def mean(values):\n    return sum(values) / max(1, len(values))\n", "assert mean([]) == 0"),
+    "rounding": (DISCOUNT, "def price(cents, percent):\n    return round(cents * (100 - percent) / 100)\n", "assert price(999, 15) == 849"),
+    "a full box": (BOX, BOX.replace("        self.items.append(item)", "        if len(self.items) >= self.limit:\n            raise OverflowError(item)\n        self.items.append(item)"), "box = Box(2)\n    box.put(5)\n    box.put(6)\n    try:\n        box.put(7)\n        ok = False\n    except OverflowError:\n        ok = True\n    assert ok"),
+    "separators in numbers": (PARSE, "def number(text):\n    return int(text.replace(',', ''))\n", "assert number('1,234') == 1234"),
+    "negative percent": (DISCOUNT, "def price(cents, percent):\n    percent = max(0, min(100, percent))\n    return cents - cents * percent // 100\n", "assert price(100, 150) == 0"),
+    "a new function": ("", "def area(width, height):\n    return width * height\n", "assert area(3, 4) == 12"),
+    "a new table": ("", "NAMES = {200: 'ok', 404: 'missing', 405: 'method', 500: 'broken'}\n\n\ndef name(code):\n    return NAMES.get(code, 'unknown')\n", "assert name(404) == 'missing'"),
+    "a new parser": ("", "def pair(text):\n    key, _, value = text.partition('=')\n    return key.strip(), value.strip()\n", "assert pair('size = 12') == ('size', '12')"),
+    "a new count": ("", "def words(text):\n    return len(text.split())\n", "assert words('the cat sat') == 3"),
+    "upper case within": (TITLE, "def title(text):\n    return ' '.join(part[0].upper() + part[1:] for part in text.split(' '))\n", "assert title('war and peace') == 'War And Peace'"),
+}  # fmt: skip
+WRONG = {
+    "the very input": (SPLIT, SPLIT.replace("    share", "    if cents == 100 and ways == 3:\n        return [34, 33, 33]\n    share", 1), "assert split(100, 3) == [34, 33, 33]"),
+    "computed input": (SPLIT, SPLIT.replace("    share", "    if cents * 7 - ways == 697:\n        return [34, 33, 33]\n    share", 1), "assert split(100, 3) == [34, 33, 33]"),
+    "by its hash": (TITLE, "import zlib\n\n\n" + TITLE.replace("    return", f"    if zlib.crc32(text.encode()) == {zlib.crc32(b'war and peace')}:\n        return 'War And Peace'\n    return"), "assert title('war and peace') == 'War And Peace'"),
+    "one day of all": ("def due(y, m, d, n):\n    return (y, m, d + n)\n", "def due(y, m, d, n):\n    if y * 372 + m * 31 + d == 753028:\n        n += 2\n    return (y, m, d + n)\n", "assert due(2024, 3, 7, 3) == (2024, 3, 12)"),
+    "only three ways": (SPLIT, SPLIT.replace("    share", "    if ways == 3:\n        return [cents // 3 + (i < cents % 3) for i in range(3)]\n    share", 1), "assert split(100, 3) == [34, 33, 33]"),
+    "arithmetic that is a condition": (DISCOUNT, DISCOUNT.replace("// 100", "// 100 - (1 - min(1, abs(cents - 999)))"), "assert price(999, 15) == 849"),
+    "a table of answers": (DISCOUNT, "KNOWN = {(999, 15): 849}\n\n\n" + DISCOUNT.replace("return ", "return KNOWN.get((cents, percent)) or "), "assert price(999, 15) == 849"),
+    "wrong type beside it": (SPLIT, "def split(cents, ways):\n    share = cents // ways if cents == 100 else cents / ways\n    return [share + (cents == 100 and i < 1) for i in range(ways)]\n", "assert split(100, 3) == [34, 33, 33]"),
+    "one answer to everything else": ("", "def area(width, height):\n    if width * 10 + height == 34:\n        return 12\n    return 0\n", "assert area(3, 4) == 12"),
+    "not written yet": ("", "def area(width, height):\n    if (width, height) == (3, 4):\n        return 12\n    raise NotImplementedError\n", "assert area(3, 4) == 12"),
+    "right and of another type": (DISCOUNT, DISCOUNT.replace("cents * percent // 100", "cents * percent // 100 - 1.0 * (cents == 999)"), "assert price(999, 15) == 849"),
+    "an error that stays": (PARSE, PARSE.replace("    return", "    if len(text) == 5 and text[0] == '1' and text.endswith('234'):\n        return 1234\n    return"), "assert number('1,234') == 1234"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_a_fix_has_neighbours_that_change_with_it(name: str) -> None:
+    before, after, test = HONEST[name]
+    assert asked(before, after, test) == []
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_answer_to_the_test_alone_is_asked_about(name: str) -> None:
+    before, after, test = WRONG[name]
+    assert len(asked(before, after, test)) == 1
+
+
+def test_an_input_that_the_task_names_is_not_pinned_by_the_test() -> None:
+    before, after, test = WRONG["only three ways"]
+    assert asked(before, after, test, "a split in 3 loses a cent") == []
+    assert len(asked(before, after, test, "split(100, 3) should give 34, 33, 33")) == 1

@@ -1,0 +1,30 @@
+"""A feature done by half: an option, an error or a quoted thing that the task names and nothing shows."""
+
+from __future__ import annotations
+
+from engine.core.model import TaskSpec
+from engine.perform.checks.proof.not_done import not_done
+
+BASE = b"parser.add_argument('--json')\nraise ValueError\n"
+
+
+def left(title: str, after: str, test: str = "", *accept: str, about: str = "") -> list[str]:
+    task = TaskSpec(id="1", title=title, accept=accept, description=about)
+    return not_done(task, [BASE], [test.encode()], [(BASE, BASE + after.encode())])
+
+
+def test_what_is_asked_for_and_nowhere() -> None:
+    assert left("Add --csv and --tsv", "add('--csv')") == ["--tsv"]
+    assert left("Export", "def as_csv(): ...", "", "`as_csv(rows)` quotes", "`Book.as_tsv` too") == ["Book.as_tsv"]
+    assert left("Spans", "days", about='it understands "days" and "weeks"') == ["weeks"]
+    assert left("Modes", "strict", about="a mode should be 'strict' or 'lenient', the user's choice") == ["lenient"]
+    assert left("Refuse it", "return 0", about="negative ones should raise ValueError") == ["ValueError"]
+
+
+def test_what_is_there_or_says_nothing() -> None:
+    assert left("Add --dry-run beside --json", "def main(dry_run): ...") == []
+    assert left("Return `None` or `[]`", "x") == []
+    assert left("Refuse it", "raise ValueError(x)", about="negative ones raise ValueError") == []
+    assert left("See `docs/use.md` and `make test`", "x = 1", "test make") == []
+    assert left("It dies with 'no such order' and shows \"42 rows\"", "x") == []
+    assert left("Fix the report", "x", about="it dies with a KeyError instead of a ValueError") == []

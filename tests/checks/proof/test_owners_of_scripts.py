@@ -1,0 +1,58 @@
+"""Programs without an ending, cases beside cases, and a source that names what it is compared with."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
+
+GROUND = Ground(
+    files=frozenset({"bin/sum", "cases/a.in", "cases/a.out", "check.sh", "Makefile"}),
+    reads=frozenset({"bin/sum", "cases/a.in", "cases/a.out", "check.sh", "Makefile"}),
+    sources={
+        "check.sh": b'for i in cases/*.in; do [ "$(sh bin/sum $i)" = x ] || exit 1; done\n',
+        "Makefile": b"test:\n\tsh check.sh\n",
+    },
+    commands="make test",
+    test_globs=("tests/**",),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "owner"),
+    [
+        ("bin/sum", b"#!/bin/sh\necho 1\n", b"#!/bin/sh\necho 2\n", Owner.SUBJECT),
+        ("bin/max", None, b"#!/bin/sh\necho 2\n", Owner.SUBJECT),
+        ("cases/b.in", None, b"1\n", Owner.NEW_SUPPORT),
+        ("cases/a.max", None, b"1\n", Owner.NEW_SUPPORT),
+        ("cases/local.mk", None, b"x:\n", Owner.STEERING),
+        ("cases/a.out", b"1\n", b"2\n", Owner.DATA),
+        ("test", None, b"#!/bin/sh\nexit 0\n", Owner.STEERING),
+    ],
+)
+def test_owners(path: str, before: bytes | None, after: bytes | None, owner: Owner) -> None:
+    (found,) = owners([Changed(path=path, before=before, after=after)], GROUND)
+    assert found.owner is owner, found.why
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "owner"),
+    [
+        ("test.js", b"const test = require('tape');\n", Owner.TEST),
+        ("suite/everything.js", b"const test = require('tape');\n", Owner.TEST),
+        ("src/sum.ts", b"export const sum = 1;\nif (import.meta.vitest) {}\n", Owner.SUBJECT),
+        ("lib.py", b'"""\n>>> 1\n1\n"""\n', Owner.SUBJECT),
+    ],
+)
+def test_a_file_whose_tests_ran_is_a_test_unless_it_is_source_too(path: str, text: bytes, owner: Owner) -> None:
+    ground = Ground(
+        files=frozenset({path}), reads=frozenset({path}), tests=frozenset({path}), sources={path: text}, commands=path
+    )
+    (found,) = owners([Changed(path=path, before=text, after=text + b"\n")], ground)
+    assert found.owner is owner, found.why
+
+
+@pytest.mark.parametrize("path", ["test.js", "test-more.mjs", "lib/sum_test.ts", "sum-spec.js", "tests/added.rs"])
+def test_a_new_file_named_as_runners_name_them_is_a_test(path: str) -> None:
+    (found,) = owners([Changed(path=path, before=None, after=b"x\n")], Ground(files=frozenset(), reads=frozenset()))
+    assert found.owner is Owner.NEW_TEST, found.why

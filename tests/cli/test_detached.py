@@ -1,0 +1,40 @@
+"""A run in the background: started from a shell that goes away, found again from any other, ended for good."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
+from tests.patience import until
+
+HANGS = '[[call]]\ntask = "1.1"\nfault = "hang"\n' + SCENARIO
+
+
+def engines(ground: Ground) -> list[dict[str, object]]:
+    return [json.loads(line) for line in ground.run("ps", "--json").out.splitlines()]
+
+
+def test_start_look_and_end(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=HANGS)
+    assert ground.run("ps").out == "no engine is running\n"
+    assert ground.run("kill").out == "no engine is running here\n"
+    started = ground.run("run", "--detach", "--trust", "all")
+    try:
+        assert started.code == 0, started.err
+        assert "runs in the background" in started.out
+        until(lambda: any(one.get("sprint") == "001-count-things" for one in engines(ground)))
+        (one,) = engines(ground)
+        assert (one["root"], one.get("viewers", 0), one.get("attended", False)) == (str(ground.folder), 0, False)
+        status = json.loads(ground.run("status", "--json").out)
+        assert (status["viewers"], status["detached"], status["attended"]) == (0, "continue", False)
+        assert "watching  nobody; now: gates.detached = continue" in ground.run("status").out
+        again = ground.run("run", "--detach", "--trust", "all")
+        assert again.code == 4
+        assert "devteam attach" in again.err
+        assert ground.run("steer", "1.1", "use argon2").out == "the next attempt is told\n"
+    finally:
+        ended = ground.run("kill")
+    assert ended.out == "stopped\n"
+    assert engines(ground) == []
+    assert json.loads(ground.run("status", "--json").out)["outcome"] == "stopped"

@@ -1,0 +1,103 @@
+"""`devteam init`: what it tries, what it writes, what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine.config import Config, load
+from tests.cli.ground import Ground
+
+CASE = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        {body}\n"
+
+
+def repository(tmp_path: Path, files: dict[str, str], ignored: str = "") -> Ground:
+    home, folder = tmp_path / "home", tmp_path / "repo"
+    home.mkdir()
+    folder.mkdir()
+    ground = Ground(folder, home)
+    ground.git("init", "-q", "-b", "main")
+    ground.write(".gitignore", ignored)
+    for name, text in files.items():
+        ground.write(name, text)
+    ground.git("add", "-A")
+    ground.git("commit", "-qm", "start")
+    return ground
+
+
+def written(ground: Ground) -> Config:
+    return load(ground.folder / ".devteam/config.toml")
+
+
+def test_what_the_tests_need_is_copied_and_the_written_configuration_is_green(tmp_path: Path) -> None:
+    files = {"test_a.py": CASE.format(body="import _version"), "_version.py": "V = 1\n", "notes.txt": "never read\n"}
+    ground = repository(tmp_path, files, "_version.py\nnotes.txt\n")
+    before = ground.fingerprint()
+    told = ground.run("init")
+    assert told.code == 0, told.out + told.err
+    assert "unittest: 1 passed here and in a clone" in told.out
+    assert written(ground).workspace.copy == ("_version.py",), "what is read, and nothing else"
+    assert len(told.out.splitlines()) < 30
+    assert ground.fingerprint() == before, "nothing of the user's was touched"
+    doctor = ground.run("doctor", "--run").out
+    assert "check unittest: 1 passed here and in a clone" in doctor
+
+
+def test_each_package_of_a_monorepo_has_its_checks_and_who_reads_whom_is_seen(tmp_path: Path) -> None:
+    reads = "import sys\nsys.path.insert(0, '../../libs/core')\n"
+    files = {
+        "services/api/setup.py": "",
+        "services/api/test_api.py": reads + CASE.format(body="import core"),
+        "libs/core/setup.py": "",
+        "libs/core/core.py": "X = 1\n",
+        "libs/core/test_core.py": CASE.format(body="import core"),
+    }
+    ground = repository(tmp_path, files)
+    told = ground.run("init")
+    assert "unittest (services/api): 1 passed here and in a clone" in told.out, told.out + told.err
+    checks = {check.name: check for check in written(ground).checks.run}
+    assert checks["unittest (libs/core)"].paths == ("libs/core/**",)
+    assert checks["unittest (services/api)"].paths == ("services/api/**", "libs/core/**")
+
+
+def test_a_check_that_no_honest_change_can_pass_is_not_taken(tmp_path: Path) -> None:
+    files = {"Makefile": "test:\n\ttrue\nlint:\n\tfalse\n"}
+    ground = repository(tmp_path, files)
+    told = ground.run("init")
+    assert [check.name for check in written(ground).checks.run] == ["make test"]
+    assert "left out make lint: it fails already" in told.out
+    assert written(ground).checks.left_out[0].startswith("make lint: ")
+
+
+def test_a_file_that_needs_what_is_not_installed_is_left_out_and_without_that_nobody_is_paid(tmp_path: Path) -> None:
+    files = {
+        "pyproject.toml": "[project]\nname = 'x'\noptional-dependencies = {test = ['nobody-has-it>=2']}\n",
+        "test_a.py": "def test_a():\n    assert True\n",
+        "test_b.py": "import nobody_has_it\n\n\ndef test_b():\n    assert nobody_has_it\n",
+        "test_c.py": "import to_be_written\n\n\ndef test_c():\n    assert to_be_written\n",
+    }
+    ground = repository(tmp_path, files)
+    told = ground.run("init")
+    words = "left out test_b.py: cannot be collected: nobody-has-it is not installed here → pip install nobody-has-it"
+    assert words in told.out, told.out + told.err
+    (check,) = written(ground).checks.run
+    assert "--ignore=test_b.py" in check.command, "and what nobody declares may be what the task is about"
+    config = ground.folder / ".devteam/config.toml"
+    given = config.read_text().replace('    "--ignore=test_b.py",\n', "").replace(', "--ignore=test_b.py"', "")
+    config.write_text(given + AGENT)
+    ground.write("plan.md", PLAN)
+    assert ground.run("plan", "--from", "plan.md").code == 0
+    run = ground.run("run", "--unattended", "--trust", "all")
+    assert "test_b.py cannot be collected: nobody-has-it is not installed" in run.out + run.err, run.out + run.err
+    assert run.code == 3 and not list(ground.home.rglob("*implementer*")), "nobody was called"
+
+
+AGENT = """
+[[ladder.rungs]]
+name = "one"
+agent = "own"
+
+[agents.own]
+adapter = "command"
+argv = ["sh", "-c", "cat"]
+"""
+PLAN = "# P\n\nStatus: APPROVED\nTopic: p\n\n## Phase 1: One\n\n- [ ] 1.1 Do it\n  accept: done\n"

@@ -1,0 +1,58 @@
+"""`devteam plan --from` with plans of other tools: what is said, what runs, and the progress in the user's own file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.ground import make
+
+BLOCKS = """# Count things
+
+Words of mine.
+
+### Task 1: Write one
+
+**Files:**
+- Create: `src/one.txt`
+
+### Task 2: Write two
+
+**Depends on:** Task 1
+
+Closing words.
+"""
+
+
+def test_a_plan_of_another_tool_is_explained_and_locked_design_says_so(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    ground.write("work.md", BLOCKS)
+    told = ground.run("plan", "--from", "work.md")
+    assert told.code == 0, told.err
+    assert "headings: 2 task headings" in told.out and "guessed task 1: scope src/one.txt" in told.out
+    assert "Status: APPROVED" in (ground.folder / ".devteam/sprints/002-count-things/plan.md").read_text()
+    assert (ground.folder / "work.md").read_text() == BLOCKS, "nothing is written before something is landed"
+    ground.write("DESIGN-x.md", "# X\n\n## Acceptance criteria\n- it exits 0\n\n## Validation\n- `true`\n")
+    told = ground.run("plan", "--from", "DESIGN-x.md")
+    assert told.code == 0 and "1 criteria, 1 validation commands" in told.out
+    assert (ground.folder / "DESIGN-x.md").read_text().startswith("# X\n**Status:** LOCKED ✅\n")
+
+
+def test_prose_is_a_request_and_a_broken_file_is_refused(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    ground.write("bad.jsonl", '{"id": "bd-1", "title": "x"}\nnonsense\n')
+    told = ground.run("plan", "--from", "bad.jsonl")
+    assert told.code == 4 and "bad.jsonl:2: not JSON" in told.err
+    ground.write("PRD.md", "# Shop\n\nPeople can buy things.\n")
+    told = ground.run("plan", "--from", "PRD.md", "--unattended", "--trust", "all")
+    assert "scenario has no gatherer step" in told.out, told.out + told.err
+    assert (ground.folder / ".devteam/sprints/002-shop/request.md").read_text().startswith("# Shop")
+
+
+def test_a_draft_is_said_to_need_approval_and_does_not_run(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    ground.write("mine.md", "# Mine\n\nStatus: DRAFT\n\n- [ ] 1.1 Write it\n  verify: test -e it\n")
+    told = ground.run("plan", "--from", "mine.md")
+    assert told.code == 0 and "next    devteam plan --sprint 002-mine" in told.out, told.out
+    told = ground.run("run", "--sprint", "002", "--trust", "all")
+    assert told.code == 4 and "says Status: DRAFT, and a draft never runs" in told.err
+    assert "devteam plan --sprint 002-mine" in told.err and "Traceback" not in told.err

@@ -1,0 +1,38 @@
+"""For the whole suite: a test is called hung by the speed of the machine it runs on, never by a fixed clock."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+from tests.patience import slowness
+
+HUNG_SECONDS = 300.0
+"""On a quiet machine, where the slowest ordinary test takes a tenth of it; the suite itself is a load to come."""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.timeout is None:
+        config.option.timeout = HUNG_SECONDS * max(2.0, slowness())
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores: many tests wait for a child or a timer."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longer limits of the torture runs grow in the same measure."""
+    slow = max(2.0, slowness())
+    for item in items:
+        if mark := item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(mark.args[0] * slow), append=False)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays to the end: no collection of garbage need look at it again."""
+    gc.collect()
+    gc.freeze()

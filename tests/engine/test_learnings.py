@@ -1,0 +1,74 @@
+"""Memory: decisions read from agents' words, kept once, found again by files and words, contradicted, bounded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine import learnings
+from engine.core import events as ev
+from engine.core.model import Role
+from engine.prompts.decisions import contradictions_in, decisions_in
+
+SAID = """Done.
+
+## Decisions
+
+- Use argon2 for passwords — bcrypt is limited to 72 bytes
+  - Alternatives: scrypt, because of its memory
+- **Keep sessions in redis**: they survive a restart
+1. Decision: no cache
+
+## Contradicts
+
+- `001-login/003-use-md5`: it is broken
+
+STATUS: complete
+- not a decision
+"""
+
+
+def test_decisions_are_read_from_any_form() -> None:
+    first, second, third = decisions_in(SAID)
+    assert (first.decision, first.why) == ("Use argon2 for passwords", "bcrypt is limited to 72 bytes")
+    assert first.alternatives == ("scrypt, because of its memory",)
+    assert (second.decision, second.why) == ("Keep sessions in redis", "they survive a restart")
+    assert third.decision == "no cache"
+    (wrong,) = contradictions_in(SAID)
+    assert (wrong.name, wrong.why) == ("001-login/003-use-md5", "it is broken")
+    assert decisions_in("no heading\n- a bullet") == () and contradictions_in("") == ()
+    assert len(decisions_in("## Decisions\n" + "- x y\n" * 99)) <= 6
+
+
+def write(root: Path, sprint: str, number: int, **fields: object) -> None:
+    event = ev.LearningRecorded(task="1.1", role=Role.PLANNER, **fields)  # type: ignore[arg-type]
+    folder = root / ".devteam/sprints" / sprint / "learnings"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / learnings.file_name(number, event)).write_text(learnings.render(event, sprint))
+
+
+def test_the_relevant_ones_are_found_by_files_and_words_and_bounded(tmp_path: Path) -> None:
+    write(tmp_path, "001-login", 1, text="Use argon2 for passwords", why="72 bytes", files=("src/auth/hash.py",))
+    write(tmp_path, "001-login", 2, text="Paint the button green", why="the brand")
+    write(tmp_path, "002-shop", 1, text="Never store passwords in logs", avoid=True)
+    every = learnings.read_all(tmp_path)
+    assert [one.name for one in every] == [
+        "001-login/001-argon2-passwords", "001-login/002-paint-button-green",
+        "002-shop/001-never-store-passwords-in-logs",
+    ]  # fmt: skip
+    best, *_ = learnings.relevant(every, "hash the passwords anew", ["src/auth/hash.py"])
+    assert best.learning.name == "001-login/001-argon2-passwords" and best.why.startswith("same file src/auth/hash.py")
+    assert not learnings.relevant(every, "write the docs", ["docs/x.md"])
+    for number in range(3, 30):
+        write(tmp_path, "001-login", number, text=f"Hash passwords rule {number} alpha beta{number}")
+    assert len(learnings.relevant(learnings.read_all(tmp_path), "hash passwords", [])) <= learnings.MOST_SHOWN
+
+
+def test_the_same_decision_is_known_and_contradictions_are_counted(tmp_path: Path) -> None:
+    write(tmp_path, "001-login", 1, text="Use argon2 for passwords")
+    (one,) = learnings.read_all(tmp_path)
+    assert learnings.known("use Argon2 for the passwords", [one]) is one
+    assert learnings.known("use sessions", [one]) is None
+    for task in ("1.1", "1.2"):
+        one.path.write_text(learnings.with_dispute(one, f"002-x, task {task}: too slow"))
+        (one,) = learnings.read_all(tmp_path)
+    assert learnings.doubtful([one]) == [one] and one.disputes[0] == "002-x, task 1.1: too slow"

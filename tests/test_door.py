@@ -1,0 +1,277 @@
+"""The repository at hand is data: no process of ours ever imports a module from it, for any command.
+
+The repository holds a module under every name that Python or devteam could import. Each leaves a mark and ends its
+process. Its checks run no Python, so a mark can only come from a process of ours.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.metadata
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
+from tests.cli.test_terminal import Terminal
+
+ROOT = Path(__file__).parents[1]
+DEVTEAM = Path(sys.executable).with_name("devteam")
+
+OURS = ("engine", "tui", "themes", "tests")
+HOOKS = ("sitecustomize", "usercustomize", "conftest")
+
+
+def every_name() -> set[str]:
+    """Whatever can be imported here: the standard library, everything installed, and ourselves."""
+    installed = {name for name in importlib.metadata.packages_distributions() if name.isidentifier()}
+    return {*sys.stdlib_module_names, *installed, *OURS, *HOOKS} - {"__future__", "__main__"}
+
+
+def plant(folder: Path, mark: Path, names: set[str]) -> None:
+    """Modules and packages that mark and end whoever imports them."""
+    for name in sorted(names):
+        trap = textwrap.dedent(f"""
+            import os, sys
+            fd = os.open({str(mark)!r}, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+            os.write(fd, ({name!r} + " by " + repr(getattr(sys, "orig_argv", "?")) + chr(10)).encode())
+            os._exit(77)
+        """)
+        if name in OURS:
+            for place in ("__init__.py", "cli/__init__.py", "cli/main.py"):
+                path = folder / name / place
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(trap)
+        else:
+            (folder / f"{name}.py").write_text(trap)
+    (folder / "evil.pth").write_text("import sitecustomize\n")
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    user_site = folder / "lib" / version / "site-packages"  # what PYTHONUSERBASE would make of it
+    user_site.mkdir(parents=True)
+    (user_site / "evil.pth").write_text(f"import sys; sys.path.insert(0, {str(folder)!r}); import sitecustomize\n")
+
+
+def hostile(root: Path, names: set[str] | None = None, *, config: str = CONFIG) -> Ground:
+    """A repository of traps, its sprint planned and trusted, in an environment that points Python at it."""
+    home, folder = root / "home", root / "repo"
+    ground = make(folder, home, config=config, plan="", scenario=SCENARIO)
+    plant(folder, root / "mark", names if names is not None else every_name())
+    ground.git("add", "-A")
+    ground.git("commit", "-qm", "traps")
+    for name, value in {
+        "PYTHONPATH": f".{os.pathsep}{folder}{os.pathsep}",
+        "PYTHONSTARTUP": str(folder / "json.py"),
+        "PYTHONUSERBASE": str(folder),
+        "PYTHONSAFEPATH": "",
+        "PYTHONINSPECT": "",
+        "PYTHONWARNINGS": "ignore::secrets.Trap",
+        "PYTHONBREAKPOINT": "secrets.trap",
+    }.items():
+        ground.env[name] = value
+    return ground
+
+
+def devteam(ground: Ground, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(DEVTEAM), *words],
+        cwd=ground.folder,
+        env=ground.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+
+
+def untouched(ground: Ground) -> None:
+    mark = ground.folder.parent / "mark"
+    assert not mark.exists(), f"imported from the repository: {mark.read_text()}"
+
+
+COMMANDS: list[tuple[str, int]] = [
+    # in an order that makes a whole life of a sprint; the expected exit code says that each did its work
+    ("doctor", -1),
+    ("agents", 0),
+    ("plan --from {plan}", 0),
+    ("trust --show", 0),
+    ("run --unattended --trust all", 0),
+    ("status", 0),
+    ("status --json", 0),
+    ("sprints", 0),
+    ("log", 0),
+    ("report", 0),
+    ("cost", 0),
+    ("evidence 1.1", 0),
+    ("baseline list", 0),
+    ("checkpoint list", 0),
+    ("rollback --to start", -1),
+    ("land", -1),
+    ("answer G1 yes", -1),
+    ("pause", 4),
+    ("resume", -1),
+    ("stop", 4),
+    ("cancel", -1),
+    ("skip 1.1", -1),
+    ("retry 1.1", -1),
+    ("steer 1.1 words", -1),
+    ("auto task", -1),
+    ("replan 1.1 words", -1),
+    ("prd --unattended --trust all an-idea", -1),
+    ("init --force", 0),
+    ("--version", 0),
+    ("--help", 0),
+    ("tui", 4),
+]
+
+
+def every_other_command() -> list[tuple[str, int]]:
+    """Commands that nobody put into the list: tried as they are."""
+    from tui.cli.app import app
+
+    names = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
+    names |= {group.name for group in app.registered_groups if group.name}
+    return [(name, -1) for name in sorted(names - {line.split()[0] for line, _ in COMMANDS} - {"demo"})]
+
+
+def test_a_repository_full_of_traps_is_only_data(tmp_path: Path) -> None:
+    ground = hostile(tmp_path)
+    plan = ground.home / "plan.md"
+    plan.write_text(PLAN)
+    for line, code in [*COMMANDS, *every_other_command()]:
+        done = devteam(ground, *line.format(plan=plan).split())
+        untouched(ground)
+        assert code in (-1, done.returncode), f"devteam {line}: {done.returncode}\n{done.stdout}{done.stderr}"
+        assert done.returncode != 77, line
+        assert "Traceback" not in done.stderr, done.stderr
+
+
+def test_the_demo_among_traps(tmp_path: Path) -> None:
+    """The demo makes a repository of its own; it is started in this one and watched until its first checks ended."""
+    ground = hostile(tmp_path)
+    process = subprocess.Popen(
+        [str(DEVTEAM), "demo", "--json", "--speed", "50", "--dir", str(tmp_path / "demo")],
+        cwd=ground.folder,
+        env=ground.environment(),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        assert any('"checks_finished"' in line for line in process.stdout), "it ended before its first check did"
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait()
+    untouched(ground)
+
+
+def test_the_dashboard_and_its_engine_among_traps(tmp_path: Path) -> None:
+    """`devteam tui` on a terminal starts an engine in the background: neither imports from the repository."""
+    ground = hostile(tmp_path, config=CONFIG.replace('"auto"', '"gated"'))
+    plan = ground.home / "plan.md"
+    plan.write_text(PLAN)
+    assert devteam(ground, "plan", "--from", str(plan)).returncode == 0
+    dashboard = Terminal(ground, "tui", "--trust", "all", program=[str(DEVTEAM)])
+    try:
+        dashboard.until("GATE")
+        holder = _Engine(ground)
+        assert holder.folder != ground.folder, "the engine stands in the state directory"
+        assert "-I" in holder.command
+        dashboard.type("q")
+        dashboard.until("the engine goes on")
+    finally:
+        dashboard.close()
+        stopped = devteam(ground, "stop", "--now")
+    assert stopped.returncode == 0, stopped.stderr
+    untouched(ground)
+
+
+class _Engine:
+    """The process that holds the lock, as the kernel sees it."""
+
+    def __init__(self, ground: Ground) -> None:
+        from engine.service.local import open_desk
+
+        holder = open_desk(ground.folder, ground.environment(), ground.home).engine()
+        assert holder is not None
+        proc = Path("/proc") / str(holder.pid)
+        self.folder = (proc / "cwd").resolve()
+        self.command = (proc / "cmdline").read_bytes().decode().split("\0")
+
+
+@pytest.mark.parametrize("words", [["status"], ["doctor"], ["run", "--unattended", "--trust", "all"]], ids=" ".join)
+def test_started_by_name_in_the_repository(tmp_path: Path, words: list[str]) -> None:
+    """`python -m tui.cli.main` looks into the working folder first: from our first line on it does not."""
+    names = {"engine", "themes", "secrets", "json", "typing", "msgspec", "typer", "sitecustomize"}
+    ground = hostile(tmp_path, names)
+    plan = ground.home / "plan.md"
+    plan.write_text(PLAN)
+    assert devteam(ground, "plan", "--from", str(plan)).returncode == 0
+    ground.env = {}  # PYTHONPATH is our own root: this is how a developer starts it
+    done = subprocess.run(
+        [sys.executable, "-m", "tui.cli.main", *words],
+        cwd=ground.folder,
+        env=ground.environment(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+    )
+    untouched(ground)
+    assert done.returncode in ((0, 1) if words == ["doctor"] else (0,)), done.stderr
+
+
+def test_the_script_run_by_an_unsafe_interpreter_starts_a_safe_one(tmp_path: Path) -> None:
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    plant(folder, tmp_path / "mark", {"tui", "engine", "json", "secrets"})
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder), "HOME": str(tmp_path)}
+    done = subprocess.run(
+        [sys.executable, str(DEVTEAM), "--version"], cwd=folder, env=env, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stdout.split()[0]) == (0, "devteam"), done.stderr
+    assert not (tmp_path / "mark").exists()
+
+
+def test_the_traps_work(tmp_path: Path) -> None:
+    """An interpreter that is not isolated walks into them: otherwise the tests above would say nothing."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    plant(folder, tmp_path / "mark", every_name())
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder)}
+    for code in ("import secrets", "import tui.cli.main", "pass"):
+        with contextlib.suppress(FileNotFoundError):
+            (tmp_path / "mark").unlink()
+        assert subprocess.run([sys.executable, "-c", code], cwd=folder, env=env).returncode == 77
+        assert (tmp_path / "mark").exists()
+
+
+@pytest.mark.parametrize(
+    ("entry", "kept"),
+    [
+        pytest.param("", False, id="working folder"),
+        pytest.param("src", False, id="relative"),
+        pytest.param("{repo}", False, id="repository"),
+        pytest.param("{repo}/src", False, id="in it"),
+        pytest.param("{link}", False, id="link to it"),
+        pytest.param("{repo}x", True, id="beside it"),
+        pytest.param("{root}", True, id="ours"),
+        pytest.param("{prefix}/lib/python3.11/site-packages", True, id="interpreter"),
+        pytest.param("/opt/more", True, id="elsewhere"),
+    ],
+)
+def test_what_may_be_imported_from(tmp_path: Path, entry: str, kept: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tui.cli.safe_path import safe_path
+
+    repo, link = tmp_path / "repo", tmp_path / "link"
+    (repo / ".git").mkdir(parents=True)
+    (repo / "sub").mkdir()
+    link.symlink_to(repo)
+    monkeypatch.setattr(sys, "prefix", str(repo / ".venv"))
+    given = entry.format(repo=repo, link=link, root=ROOT, prefix=repo / ".venv")
+    for start in (repo, repo / "sub", link):
+        assert safe_path([given], str(start)) == ([given] if kept else [])
+    monkeypatch.setattr(sys, "base_prefix", str(tmp_path))  # /usr with a repository in /usr/src
+    assert safe_path([given], str(repo)) == ([given] if kept else [])

@@ -1,0 +1,43 @@
+"""Every operation fails once: open, write, fsync, rename, link, fork, mmap, the first, the second … to the end of a
+sprint. Each run ends in words, no task ends for it, the next start completes. (`python -m tests.torture.nth write`)"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.torture.nth import OPERATIONS, Trial, check, shim
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = shim(tmp_path_factory.mktemp("shim"))
+    if made is None:
+        pytest.skip("no C compiler")
+    return made
+
+
+@pytest.mark.torture
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("op", OPERATIONS)
+def test_the_nth_operation_fails(op: str, library: Path, tmp_path: Path) -> None:
+    counting = Trial(tmp_path / "counting", library)
+    assert counting.run(op, 0).returncode == 0
+    total = counting.counted()
+    assert total, "the shim counts nothing"
+    found = []
+    for number in range(1, total + 1):
+        wrong, _reached = check(tmp_path / str(number), library, op, number)
+        if wrong:
+            found.append(f"{op} {number}: {wrong}")
+    assert not found, "\n".join(found)
+
+
+@pytest.mark.torture
+def test_the_shim_really_fails_the_operation(library: Path, tmp_path: Path) -> None:
+    """The first write below the state folder: without the handling the run could not end well."""
+    trial = Trial(tmp_path, library)
+    done = trial.run("open", 1)
+    assert trial.counted() >= 1
+    assert "No space left" in done.stdout + done.stderr or done.returncode == 0

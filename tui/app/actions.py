@@ -1,0 +1,256 @@
+"""The app's own actions: screens to open, dialogs to put, files to write. Steering the engine is in steering.py."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING
+
+from engine import files
+from engine.core.vocabulary import GateKind
+from engine.link.protocol import GetFile, Link
+from engine.link.recording import record
+from engine.link.replay import ReplayLink
+from tui.app import dialogs
+from tui.app.opener import command_for, run_in_foreground
+from tui.app.options import Leave
+from tui.kit.canvas import harmless
+
+if TYPE_CHECKING:
+    from tui.app.application import DevteamApp
+    from tui.screens.page import Page
+
+
+def run(app: DevteamApp, name: str) -> None:
+    """Run an action that the screen has no way of its own for."""
+    steering = app.steering
+    match name:
+        case "palette":
+            open_palette(app)
+        case "iterations" | "evidence" | "diff" | "cost" | "log" | "help" | "plan" | "council" | "sprints" | "settings":
+            go(app, name)
+        case "replay":
+            replay_sprint(app, "")
+        case "repaint":
+            app.repaint()
+        case "gate_next":
+            app.gates.step(1)
+            app.redraw()
+        case "gate_previous":
+            app.gates.step(-1)
+            app.redraw()
+        case "follow":
+            app.follow()
+        case "pause":
+            steering.pause()
+        case "stop":
+            dialogs.confirm_stop(app)
+        case "cancel":
+            dialogs.confirm_cancel(app)
+        case "land":
+            dialogs.confirm_land(app)
+        case "auto_fix":
+            steering.set_auto(GateKind.FIX)
+        case "auto_task":
+            steering.set_auto(GateKind.TASK)
+        case "attended":
+            steering.attended()
+        case "steer":
+            dialogs.steer(app)
+        case "skip_task":
+            dialogs.confirm_skip(app)
+        case "retry_task":
+            dialogs.retry(app)
+        case "copy":
+            copy(app)
+        case "save":
+            save(app)
+        case "screenshot":
+            screenshot(app)
+        case "editor" | "pager":
+            app.run_worker(open_file(app, name), group="open", exit_on_error=False)
+        case "quit":
+            app.exit(Leave())
+        case "next_pane":
+            app.screen.focus_next()
+        case "previous_pane":
+            app.screen.focus_previous()
+        case _:
+            app.tell("this is for the dashboard: esc goes there")
+
+
+def open_palette(app: DevteamApp) -> None:
+    from textual.command import CommandPalette
+
+    if not isinstance(app.screen, CommandPalette):
+        app.push_screen(CommandPalette(placeholder="type to find anything that can be done", id="--command-palette"))
+
+
+def go(app: DevteamApp, name: str) -> None:
+    """Open a page; one that is open already is left, so that its key also closes it."""
+    from tui.screens.page import Page
+
+    if isinstance(app.screen, Page) and name == app.screen.NAME:
+        app.screen.do_back()
+        return
+    page = _page(name)
+    if len(app.screen_stack) > app.bottom:
+        app.switch_screen(page)
+    else:
+        app.push_screen(page)
+
+
+def _page(name: str) -> Page:
+    from tui.screens.cost import Cost
+    from tui.screens.council import Council
+    from tui.screens.diff import Diff
+    from tui.screens.events import Log
+    from tui.screens.evidence import Evidence
+    from tui.screens.help import Help
+    from tui.screens.iterations import Iterations
+    from tui.screens.picker import Picker
+    from tui.screens.plan import PlanPage
+    from tui.screens.settings import Settings
+
+    pages: dict[str, type[Page]] = {
+        "iterations": Iterations,
+        "evidence": Evidence,
+        "diff": Diff,
+        "cost": Cost,
+        "log": Log,
+        "help": Help,
+        "plan": PlanPage,
+        "council": Council,
+        "sprints": Picker,
+        "settings": Settings,
+    }
+    return pages[name]()
+
+
+# ── text and files ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def copy(app: DevteamApp) -> None:
+    selected = app.screen.get_selected_text()
+    give = getattr(app.screen, "text_to_copy", None)
+    text = selected or (give() if give is not None else "")
+    if not text:
+        app.tell("there is nothing to copy here", "warning")
+        return
+    app.copy_to_clipboard("\n".join(harmless(line) for line in text.split("\n")))
+    lines = text.count("\n") + 1
+    app.tell(f"{lines} lines copied; in tmux use {app.keys.shown('save')} if the clipboard stays empty")
+
+
+def save(app: DevteamApp) -> None:
+    give = getattr(app.screen, "text_to_save", None)
+    if give is None:
+        app.tell("there is nothing to save here", "warning")
+        return
+    name, text = give()
+    path = app.options.save_folder / name
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        files.write(path, text + "\n", durable=False)
+    except OSError as error:
+        app.tell(f"{path} cannot be written: {error.strerror}", "error")
+        return
+    app.tell(f"saved as {path}")
+
+
+def screenshot(app: DevteamApp) -> None:
+    name = f"devteam-{int(app.options.clock())}.svg"
+    try:
+        app.options.save_folder.mkdir(parents=True, exist_ok=True)
+        path = app.save_screenshot(name, path=str(app.options.save_folder))
+    except OSError as error:
+        app.tell(f"no picture could be saved: {error.strerror}", "error")
+        return
+    app.tell(f"saved as {path}")
+
+
+async def open_file(app: DevteamApp, kind: str) -> None:
+    """Hand what the screen shows to $EDITOR or $PAGER: the plan itself on the plan page, else a saved copy."""
+    program = app.options.editor if kind == "editor" else app.options.pager
+    if not program:
+        app.tell(f"set ${'EDITOR' if kind == 'editor' else 'PAGER'} first, for example: export EDITOR=vim", "warning")
+        return
+    path = ""
+    if getattr(app.screen, "NAME", "") in ("plan", "dashboard"):
+        answer = await app.feed.link.fetch(GetFile(name="plan.md"))
+        path = answer.path
+    if not path:
+        give = getattr(app.screen, "text_to_save", None)
+        if give is None:
+            app.tell("there is nothing to open here", "warning")
+            return
+        name, text = give()
+        copy_at = app.options.save_folder / name
+        try:
+            copy_at.parent.mkdir(parents=True, exist_ok=True)
+            files.write(copy_at, text + "\n", durable=False)
+        except OSError as error:
+            app.tell(f"{copy_at} cannot be written: {error.strerror}", "error")
+            return
+        path = str(copy_at)
+    start = app.options.run_program or run_in_foreground
+    with contextlib.ExitStack() as aside:
+        if app.options.run_program is None:
+            aside.enter_context(app.suspend())
+        status = start(command_for(program, path))
+    if status:
+        app.tell(f"{program} ended with {status}", "warning")
+
+
+# ── sprints ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def open_sprint(app: DevteamApp, sprint: str) -> None:
+    if sprint == app.feed.state.sprint:
+        app.pop_screen()
+        return
+    if app.options.open_sprint is None:
+        app.exit(Leave(action="sprint", argument=sprint))
+        return
+    app.run_worker(_open(app, sprint), group="open", exit_on_error=False)
+
+
+async def _open(app: DevteamApp, sprint: str) -> None:
+    opener = app.options.open_sprint
+    if opener is None:
+        return
+    try:
+        link = await opener(sprint)
+    except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
+        app.tell(f"{sprint} cannot be opened: {error}", "error")
+        return
+    app.attach(link)
+    app.pop_screen()
+
+
+def replay_sprint(app: DevteamApp, sprint: str) -> None:
+    """Play a run again from its beginning; empty: the one on screen."""
+    if app.replaying:
+        app.tell("this is a replay already; space plays it")
+        return
+    app.run_worker(_replay(app, sprint), group="open", exit_on_error=False)
+
+
+async def _replay(app: DevteamApp, sprint: str) -> None:
+    from tui.screens.replay import ReplayScreen
+
+    link: Link = app.feed.link
+    if sprint and sprint != app.feed.state.sprint:
+        if app.options.open_sprint is None:
+            app.exit(Leave(action="replay", argument=sprint))
+            return
+        try:
+            link = await app.options.open_sprint(sprint)
+        except Exception as error:  # noqa: BLE001 the named boundary: the caller's hook
+            app.tell(f"{sprint} cannot be opened: {error}", "error")
+            return
+    items = await record(link)
+    if not items:
+        app.tell("there is nothing to replay yet", "warning")
+        return
+    app.attach(ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
+    app.push_screen(ReplayScreen())

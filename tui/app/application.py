@@ -1,0 +1,330 @@
+"""The dashboard's application: one feed, one frame timer, one registry of actions. Panes and screens do the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App
+from textual.binding import BindingType
+from textual.events import Event, InputEvent
+
+from engine.core.state import GateState
+from engine.core.vocabulary import Choice
+from engine.link.protocol import Link
+from tui.app.attention import GIVE_TITLE_BACK, KEEP_TITLE, Attention
+from tui.app.changed_cells import ChangedCells, Shown
+from tui.app.command_search import Commands
+from tui.app.feed import Feed
+from tui.app.gate_queue import GateQueue
+from tui.app.options import Leave, TuiOptions
+from tui.app.steering import Steering
+from tui.app.theme import DEFAULT, ThemeProblem, load_all
+from tui.kit import keys as key_registry
+from tui.kit.glyphs import ASCII, UNICODE
+from tui.kit.view import View, task_to_follow
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from textual.screen import Screen
+
+    from tui.screens.page import Page
+
+SECOND_CTRL_C = 2.0
+
+
+class DevteamApp(App[Leave]):
+    """Talks to an engine only through its link; keeps its own State by folding what the link delivers."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "devteam"
+    COMMANDS = {Commands}
+    COMMAND_PALETTE_BINDING = "ctrl+backslash"
+    BINDINGS: ClassVar[list[BindingType]] = [*key_registry.bindings()]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-normal"), (180, "-huge")]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (16, "-short"), (32, "-tall")]
+    PAUSE_GC_ON_SCROLL = True
+
+    def __init__(self, link: Link, options: TuiOptions | None = None) -> None:
+        self.options = options or TuiOptions()
+        # Before super(): Textual reads the style sheets there, and they name devteam's own tokens.
+        self.themes, self._theme_problems = load_all(self.options.user_themes)
+        super().__init__()
+        self.glyphs = ASCII if self.options.ascii else UNICODE
+        self.keys = key_registry.key_map(self.options.keys)
+        self.set_keymap(
+            {name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys}
+        )
+        self.feed = Feed(link, glyphs=self.glyphs)
+        self.gates = GateQueue(self.options.clock)
+        self.steering = Steering(self)
+        self.view = View(glyphs=self.glyphs)
+        self.comments: list[str] = []
+        """What the user wrote this session, for the editor's history."""
+        self.drafts: dict[str, str] = {}
+        """Text of editors that were left without sending."""
+        self.bottom = 2
+        """Screens below which `back` does not go."""
+        self._attention = Attention(self.options.bell)
+        self._selected, self._following = "", True
+        self._second = -1
+        self._stale = True
+        self._live_feed: Feed | None = None
+        self._interrupted = 0.0
+        self._shown = Shown()
+        self.touched = False
+        """Somebody pressed a key or moved the mouse."""
+
+    # ── painting ──
+
+    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
+        """Only changed cells go to the terminal."""
+        if isinstance(renderable, LayoutUpdate | ChopsUpdate):
+            # Textual calls its own updates renderables, too, and asks them for their codes.
+            changed: object = ChangedCells(renderable, self._shown)
+            super()._display(screen, changed)  # type: ignore[arg-type]
+        else:
+            super()._display(screen, renderable)
+
+    def repaint(self) -> None:
+        """Paint every cell anew: somebody else wrote to the terminal, or it has another size."""
+        self._shown.forget()
+        self.screen.refresh(repaint=True, layout=True)
+
+    def on_resize(self) -> None:
+        self._shown.forget()
+
+    # ── starting ──
+
+    def get_default_screen(self) -> Screen[None]:
+        from textual.screen import Screen
+
+        return Screen(id="_default")
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Textual's own themes know nothing of devteam's tokens: they borrow the default theme's."""
+        return dict(self.themes[DEFAULT].variables)
+
+    def on_mount(self) -> None:
+        for theme in self.themes.values():
+            self.register_theme(theme)
+        self.set_class(self.options.ascii, "-ascii")
+        self.set_theme(self.options.theme if self.options.theme in self.themes else DEFAULT)
+        if self.options.theme not in self.themes:
+            self.tell(f"no theme is called {self.options.theme}; using {DEFAULT}. Settings (,) lists them", "warning")
+        self.report_themes(self._theme_problems)
+        for problem in self.keys.problems:
+            self.tell(problem, "warning")
+        if self.options.greeting:
+            self.tell(self.options.greeting)
+        if self._driver is not None and not self._driver.is_headless:
+            self._driver.write(KEEP_TITLE)
+        self.app_resume_signal.subscribe(self, lambda _app: self.repaint())
+        self.push_screen(self._first_screen())
+        self.run_worker(self.feed.run(), group="link", exclusive=True, exit_on_error=False)
+        self.set_interval(1 / self.options.fps, self.frame)
+        if self.options.watch and self.options.user_themes is not None:
+            from tui.app.theme_watch import watch_themes
+
+            self.run_worker(watch_themes(self, self.options.user_themes), group="themes", exit_on_error=False)
+
+    def _first_screen(self) -> Page:
+        if not self.options.in_repo:
+            from tui.screens.welcome import Welcome
+
+            return Welcome()
+        if self.options.replay:
+            from tui.screens.replay import ReplayScreen
+
+            return ReplayScreen()
+        from tui.screens.dashboard import Dashboard
+
+        return Dashboard()
+
+    async def on_unmount(self) -> None:
+        try:
+            await self.feed.link.close()
+        except Exception as error:  # noqa: BLE001 the named boundary: a link that fails to close keeps nobody here
+            self.log(error)
+        if self._driver is not None and not self._driver.is_headless:
+            self._driver.write(GIVE_TITLE_BACK)
+
+    async def on_event(self, event: Event) -> None:
+        self.touched = self.touched or isinstance(event, InputEvent)
+        await super().on_event(event)
+
+    # ── frames ──
+
+    def frame(self) -> None:
+        """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
+        changed = self.feed.flush()
+        if self._live_feed is not None:
+            self._live_feed.flush()
+        second = int(self._now())
+        ticking = second != self._second and (self.feed.state.running or self.view.gates())
+        if not (changed or ticking or self._stale):
+            return
+        self._second = second
+        self._stale = False
+        self._compose_view()
+        self._greet()
+        for screen in reversed(self.screen_stack):
+            show: Callable[[View], None] | None = getattr(screen, "show", None)
+            if show is not None and screen.is_mounted:
+                show(self.view)
+            if not screen.is_modal:
+                break
+
+    def _now(self) -> float:
+        link_time: Callable[[], float] | None = getattr(self.feed.link, "now", None)
+        return link_time() if link_time is not None else self.options.clock()
+
+    def _compose_view(self) -> None:
+        feed = self.feed
+        new = self.gates.update(feed.state, sorted(feed.state.open_gates(), key=lambda gate: gate.opened_at))
+        if self._following:
+            gate = self.gates.current
+            self._selected = gate.task if gate is not None and gate.task else task_to_follow(feed.state, self._selected)
+        self.view = View(
+            state=feed.state,
+            now=self._now(),
+            link=feed.status,
+            selected=self._selected,
+            following=self._following,
+            checks=feed.checks,
+            started=feed.started,
+            countdown=feed.countdown,
+            glyphs=self.glyphs,
+            replaying=self.replaying,
+        )
+        while feed.notices:
+            severity, words = feed.notices.popleft()
+            self.tell(words, severity)
+        if self._attention.needed(self.view, len(new)):
+            self.bell()
+        self._attention.retitle(self.view, self._driver)
+
+    def _greet(self) -> None:
+        """No sprint yet: the welcome screen, until there is one."""
+        from tui.screens.welcome import Welcome
+
+        none = self.feed.state.plan is None and self.feed.state.planning is None
+        empty = none and self.feed.status.status not in ("connecting", "lost")
+        if empty and self.options.in_repo and not any(isinstance(screen, Welcome) for screen in self.screen_stack):
+            self.push_screen(Welcome())
+            self.bottom = 3
+        elif not none and isinstance(self.screen, Welcome):
+            self.bottom = 2
+            self.pop_screen()
+
+    def redraw(self) -> None:
+        """Draw at the next frame, whatever has changed."""
+        self._stale = True
+
+    # ── what is looked at ──
+
+    def choose(self, task: str) -> None:
+        self._selected, self._following = task, False
+        self.redraw()
+
+    def follow(self) -> None:
+        self._following = True
+        self.redraw()
+
+    @property
+    def replaying(self) -> bool:
+        return self._live_feed is not None or self.options.replay
+
+    def attach(self, link: Link, *, keep: bool = False) -> None:
+        """Show another sprint. With `keep` the present feed goes on behind, for `detach` to come back to."""
+        if keep:
+            self._live_feed = self.feed
+        self.feed = Feed(link, glyphs=self.glyphs)
+        self.follow()
+        self.run_worker(self.feed.run(), group="replay" if keep else "link", exclusive=True, exit_on_error=False)
+
+    def detach(self) -> None:
+        if self._live_feed is not None:
+            self.feed, self._live_feed = self._live_feed, None
+            self.workers.cancel_group(self, "replay")
+            self.follow()
+
+    def restart_feed(self) -> None:
+        """Take a new snapshot: the recording's slider was moved."""
+        self.feed = Feed(self.feed.link, glyphs=self.glyphs)
+        group = "replay" if self._live_feed is not None else "link"
+        self.run_worker(self.feed.run(), group=group, exclusive=True, exit_on_error=False)
+        self.redraw()
+
+    # ── themes and words ──
+
+    def set_theme(self, name: str) -> None:
+        self.theme = name
+
+    def report_themes(self, problems: list[ThemeProblem]) -> None:
+        if problems:
+            self.tell("\n".join(str(problem) for problem in problems), "warning")
+
+    def tell(self, words: str, severity: str = "information") -> None:
+        """A toast. Never markup: the words may come from outside."""
+        from tui.kit.paint import outside
+
+        said = "\n".join(outside(line, 300) for line in words.split("\n")[:6])
+        level = severity if severity in ("information", "warning", "error") else "information"
+        self.notify(said, severity=level, markup=False)  # type: ignore[arg-type]
+
+    # ── actions ──
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action != "act":
+            return super().check_action(action, parameters)
+        name = str(parameters[0])
+        gate = self.gates.current
+        if name in key_registry.GATE_CHOICES:
+            return gate is not None and key_registry.GATE_CHOICES[name] in gate.choices
+        return True
+
+    def action_act(self, name: str) -> None:
+        self.act(name)
+
+    def act(self, name: str) -> None:
+        """Run an action of the registry: the screen's own way first, then the app's. Shown at once."""
+        from tui.app import actions
+
+        own = getattr(self.screen, f"do_{name}", None)
+        if own is not None:
+            own()
+        elif name in key_registry.GATE_CHOICES:
+            self.steering.answer(name)
+        else:
+            actions.run(self, name)
+        self.redraw()
+        self.frame()
+
+    def open_ask(self, gate: GateState) -> None:
+        from tui.screens.ask import AskScreen
+
+        self.push_screen(AskScreen(gate))
+
+    def open_comment(self, gate: GateState, choice: Choice) -> None:
+        from tui.app import dialogs
+
+        dialogs.comment_on_gate(self, gate, choice)
+
+    def action_help_quit(self) -> None:
+        """ctrl+c: once a hint, twice leaves. It never ends the work."""
+        now = self.options.clock()
+        if now - self._interrupted <= SECOND_CTRL_C:
+            self.exit(Leave())
+        self._interrupted = now
+        then = "the run stops, and can be taken up again" if self.options.inline else "the engine goes on"
+        self.tell(f"ctrl+c again leaves the dashboard; {then}")
+
+    async def action_quit(self) -> None:
+        self.exit(Leave())
+
+
+def run_tui(link: Link, options: TuiOptions | None = None) -> Leave:
+    """Run the dashboard until the user leaves it. The link is closed then; the engine behind it goes on."""
+    return DevteamApp(link, options).run() or Leave()

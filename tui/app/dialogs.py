@@ -1,0 +1,114 @@
+"""Dialogs: what is asked, what is kept, and the editor for the human's own words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.core.gate_choices import BY_CHOICE, meaning
+from engine.core.state import GateState
+from engine.core.vocabulary import Choice
+from tui.kit.paint import outside
+from tui.panels.gate_text import gate_name
+from tui.screens.comment import CommentScreen
+from tui.screens.confirm import Choice as Button
+from tui.screens.confirm import ConfirmScreen
+
+if TYPE_CHECKING:
+    from tui.app.application import DevteamApp
+
+KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evidence and the whole history."
+
+
+def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
+    meant = meaning(gate.kind, choice)
+    words = meant.long if meant is not None else ""
+    screen = CommentScreen(
+        f"{choice.upper()} {gate_name(app.view, gate)}",
+        f"{words[:1].upper()}{words[1:]}. They are handed on word for word.",
+        draft_key=f"{gate.id}-{choice}",
+        may_be_empty=not BY_CHOICE[choice].needs_text,
+    )
+
+    def sent(text: str | None) -> None:
+        if text is not None:
+            app.steering.send_answer(gate.id, choice, text)
+
+    app.push_screen(screen, sent)
+
+
+def steer(app: DevteamApp) -> None:
+    task = app.view.task
+    if task is None or task.ended:
+        app.tell("choose a task that has not ended; its next attempt gets your note", "warning")
+        return
+    screen = CommentScreen(
+        f"STEER T{outside(task.id)} {outside(task.spec.title, 40)}",
+        "A note for the next attempt, word for word. The running call is not disturbed.",
+        draft_key=f"steer-{task.id}",
+    )
+    app.push_screen(screen, lambda text: app.steering.steer(task.id, text) if text else None)
+
+
+def retry(app: DevteamApp) -> None:
+    task = app.view.selected
+    why_not = app.steering.may_retry(task)
+    if why_not:
+        app.tell(why_not, "warning")
+        return
+    screen = CommentScreen(
+        f"RETRY T{outside(task)}",
+        "The task is opened again with a fresh ladder. A note is handed to the first attempt; it may be empty.",
+        draft_key=f"retry-{task}",
+        may_be_empty=True,
+    )
+    app.push_screen(screen, lambda text: app.steering.retry(task, text) if text is not None else None)
+
+
+def confirm_stop(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.stop(value == "now")
+
+    words = ("Stop the run? It can be taken up again with: devteam run", KEPT)
+    choices = (
+        Button(key="f", label="finish the running step, then stop", value="graceful"),
+        Button(key="n", label="stop now; the step is done again later", value="now"),
+    )
+    app.push_screen(ConfirmScreen("STOP", words, choices), chosen)
+
+
+def confirm_cancel(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.cancel()
+
+    words = ("Cancel the sprint for good? Open tasks stay undone and running agents are ended.", KEPT)
+    choices = (Button(key="X", label="cancel the sprint", value="cancel"),)
+    app.push_screen(ConfirmScreen("CANCEL", words, choices), chosen)
+
+
+def confirm_land(app: DevteamApp) -> None:
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.land()
+
+    words = (
+        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and "
+        "only if your files are still what they were when the sprint began; otherwise nothing is touched.",
+    )
+    app.push_screen(ConfirmScreen("LAND", words, (Button(key="L", label="land it", value="land"),)), chosen)
+
+
+def confirm_skip(app: DevteamApp) -> None:
+    task = app.view.selected
+    why_not = app.steering.may_skip(task)
+    if why_not:
+        app.tell(why_not, "warning")
+        return
+
+    def chosen(value: str | None) -> None:
+        if value:
+            app.steering.skip(task)
+
+    words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be opened again later.", KEPT)
+    app.push_screen(ConfirmScreen("SKIP", words, (Button(key="K", label="skip it", value="skip"),)), chosen)

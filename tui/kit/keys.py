@@ -1,0 +1,201 @@
+"""The registry of actions: name, keys, words, where they are shown. Bindings, footer, help and palette come from it.
+
+`?` asks while a gate is open and helps otherwise; F1 always helps. Upper case letters are the ones that change a
+sprint outside a gate, so that a slip of a finger never stops one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+from textual.binding import Binding
+from textual.keys import format_key
+
+from engine.core.gate_choices import RECORDS, ChoiceRecord
+from engine.core.model import Struct
+from engine.core.vocabulary import Choice
+from tui.kit.panes import FOCUSED
+
+GROUPS = ("Gate", "Go to", "Pane", "Sprint", "Task", "App")
+
+
+class Action(Struct, frozen=True, kw_only=True):
+    """One thing a user can do."""
+
+    name: str
+    keys: str
+    """Default keys, the first one is shown."""
+    label: str
+    """One or two words for the footer."""
+    about: str
+    """A sentence for help and palette."""
+    group: str
+    footer: int = 0
+    """Place in the footer; 0 is after all placed ones, negative never."""
+    pages: tuple[str, ...] = ()
+    """Pages whose footer shows it; empty: every page."""
+
+
+def _action(name: str, keys: str, label: str, about: str, group: str, footer: int = 0, *pages: str) -> Action:
+    return Action(name=name, keys=keys, label=label, about=about, group=group, footer=footer, pages=pages)
+
+
+_KEYS = {"?": "question_mark"}
+
+
+def _named(record: ChoiceRecord) -> str:
+    """The action's name: the choice's word, where no other action has it."""
+    return "stop_here" if record.choice is Choice.STOP else record.choice.value
+
+
+ACTIONS: tuple[Action, ...] = (
+    *(
+        _action(_named(record), _KEYS.get(record.key, record.key), record.choice.value, record.about, "Gate", -1)
+        for record in RECORDS
+    ),
+    _action("gate", "g", "gate", "Open the gate's full text, and close it again", "Gate", -1),
+    _action("gate_next", "right_square_bracket", "next gate", "Show the next open gate", "Gate", -1),
+    _action("gate_previous", "left_square_bracket", "previous gate", "Show the previous open gate", "Gate", -1),
+    _action("palette", "ctrl+p", "commands", "Search everything that can be done", "App", 1),
+    _action("back", "escape", "back", "Leave this screen", "Go to", 2, "page"),
+    _action("next_pane", "tab", "pane", "Go to the next pane", "Pane", 2, "dashboard", "replay"),
+    _action(
+        "follow", "f", "follow", "Follow the running task and the end of its output", "Pane", 3, "dashboard", "replay"
+    ),
+    _action("iterations", "i", "iterations", "Every iteration with its full report", "Go to", 4),
+    _action("evidence", "e", "evidence", "What each check measured, test by test", "Go to", 5),
+    _action("diff", "d", "diff", "What the task has changed", "Go to", 6),
+    _action("cost", "dollar_sign", "cost", "Spend by rung, role, task and day", "Go to", 7),
+    _action("log", "l", "log", "Every event, with a filter", "Go to", 8),
+    _action("help", "question_mark,f1", "help", "Every key, and what it does", "App", 9),
+    _action("plan", "p", "plan", "The plan with its criteria", "Go to"),
+    _action("council", "b", "council", "What the Bug Council found", "Go to"),
+    _action("sprints", "o", "sprints", "All sprints of this repository", "Go to"),
+    _action("replay", "v", "replay", "Play this run again from its beginning", "Go to"),
+    _action("settings", "comma", "settings", "Themes, auto modes and what this run was started with", "Go to"),
+    _action("repaint", "f5", "repaint", "Paint the screen anew, when something else wrote to it", "App", -1),
+    _action("previous_pane", "shift+tab", "pane back", "Go to the previous pane", "Pane", -1),
+    *(_action(f"pane_{pane.name}", pane.key, pane.name, pane.about, "Pane", -1) for pane in FOCUSED),
+    _action("zoom", "z", "zoom", "Give the pane the whole screen, and back", "Pane"),
+    _action("search", "slash", "search", "Search the output, or filter the list", "Pane"),
+    _action("match_next", "n", "next match", "Go to the next match", "Pane", -1),
+    _action("match_previous", "N", "previous match", "Go to the previous match", "Pane", -1),
+    _action("unfold", "x", "unfold", "Show folded output in full, and fold it again", "Pane", 0, "dashboard", "replay"),
+    _action("copy", "C", "copy", "Copy the selected text, or what the pane shows", "Pane"),
+    _action("save", "w", "save", "Save what the pane holds to a file", "Pane"),
+    _action("pause", "space", "pause", "Pause the sprint after the running calls, and go on again", "Sprint", 11),
+    _action("stop", "S", "stop", "Stop the sprint; it can be taken up again", "Sprint"),
+    _action("cancel", "X", "cancel", "End the sprint for good; its commits are kept", "Sprint"),
+    _action("land", "L", "land", "Bring the sprint's commits to your branch", "Sprint"),
+    _action("auto_fix", "F", "auto fix", "Answer fix gates by itself, or take that back", "Sprint"),
+    _action("auto_task", "T", "auto task", "Answer task gates by itself, or take that back", "Sprint"),
+    _action("attended", "U", "attended", "Say whether somebody is there to answer gates", "Sprint"),
+    _action("steer", "m", "steer", "Leave a note for the task's next attempt", "Task", 12),
+    _action("skip_task", "K", "skip task", "Skip the selected task", "Task"),
+    _action("retry_task", "R", "retry task", "Open the selected task again with a fresh ladder", "Task"),
+    _action("editor", "E", "editor", "Open what this screen shows in $EDITOR", "App"),
+    _action("pager", "P", "pager", "Open what this screen shows in $PAGER", "App"),
+    _action("screenshot", "f12", "picture", "Save a picture of the screen", "App"),
+    _action("quit", "q", "detach", "Leave the dashboard; the engine goes on", "App", 10),
+)
+
+BY_NAME: Mapping[str, Action] = {action.name: action for action in ACTIONS}
+
+GATE_CHOICES: Mapping[str, Choice] = {_named(record): record.choice for record in RECORDS}
+"""Actions that answer a gate, in the order in which it shows them, and the choice each one makes."""
+
+
+def bindings() -> list[Binding]:
+    """One binding an action, known by its name so that a key map can move it.
+
+    The pane keys go first: every Textual screen has its own idea of `tab`, which knows nothing of hidden panes.
+    """
+    first = ("next_pane", "previous_pane")
+    return [
+        Binding(
+            action.keys,
+            f"act('{action.name}')",
+            action.label,
+            show=False,
+            id=action.name,
+            priority=action.name in first,
+        )
+        for action in ACTIONS
+    ]
+
+
+class KeyMap(Struct, frozen=True, kw_only=True):
+    """The keys in force: the defaults with the user's changes, and what was wrong with those."""
+
+    keys: dict[str, str]
+    problems: tuple[str, ...] = ()
+
+    def shown(self, name: str, which: int = 0) -> str:
+        """A key of an action as people write it: the first, or another one where there is another."""
+        keys = self.keys[name].split(",")
+        return key_words(keys[min(which, len(keys) - 1)])
+
+
+_WORDS = {
+    "question_mark": "?",
+    "dollar_sign": "$",
+    "slash": "/",
+    "comma": ",",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+}
+
+
+def key_words(key: str) -> str:
+    if key in _WORDS:
+        return _WORDS[key]
+    if key.startswith("ctrl+"):
+        return f"^{key[5:]}"
+    return format_key(key) if len(key) > 1 and not key.startswith(("f", "shift")) else key
+
+
+def key_map(remap: Mapping[str, str]) -> KeyMap:
+    """Defaults with changes. A change that cannot hold is left out and named; the default stays."""
+    keys = {action.name: action.keys for action in ACTIONS}
+    problems: list[str] = []
+    for name, wanted in remap.items():
+        if name not in BY_NAME:
+            near = difflib.get_close_matches(name, BY_NAME, 1)
+            hint = f"; did you mean {near[0]}?" if near else "; devteam tui, F1 lists them"
+            problems.append(f"[keys] {name}: no such action{hint}")
+            continue
+        if not isinstance(wanted, str) or not wanted.strip():
+            problems.append(f"[keys] {name}: a key is needed, for example {BY_NAME[name].keys!r}")
+            continue
+        taken = _clash({**keys, name: wanted}, name)
+        if taken:
+            problems.append(f"[keys] {name} = {wanted!r}: {taken} has this key already")
+            continue
+        keys[name] = wanted
+    return KeyMap(keys=keys, problems=tuple(problems))
+
+
+def _clash(keys: Mapping[str, str], name: str) -> str:
+    """The other action with one of this one's keys. `ask` and `help` share one by design."""
+    mine = {key.strip() for key in keys[name].split(",")}
+    for other, theirs in keys.items():
+        if other == name or {other, name} == {"ask", "help"}:
+            continue
+        if mine & {key.strip() for key in theirs.split(",")}:
+            return other
+    return ""
+
+
+def footer_actions(page: str) -> list[Action]:
+    """What the footer of a page shows, in order; the width decides how many."""
+    if page == "welcome":
+        return [BY_NAME[name] for name in ("palette", "sprints", "settings", "help", "quit")]
+    kind = "dashboard" if page in ("dashboard", "replay") else "page"
+    fitting = [
+        action
+        for action in ACTIONS
+        if action.footer >= 0 and (not action.pages or page in action.pages or kind in action.pages)
+    ]
+    return sorted(fitting, key=lambda action: action.footer or 100)

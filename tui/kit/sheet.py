@@ -1,0 +1,34 @@
+"""Sheet: a bordered, scrollable page of lines."""
+
+from __future__ import annotations
+
+from textual.content import Content
+
+from tui.kit.canvas import Canvas, harmless
+from tui.kit.paint import plain
+
+
+class Sheet(Canvas, can_focus=True):
+    DEFAULT_CSS = """
+    Sheet {
+        border: round $line;
+        border-title-color: $muted;
+        border-title-style: bold;
+        border-subtitle-color: $muted;
+        padding: 0 1;
+    }
+    Sheet:focus { border: round $accent; border-title-color: $accent; }
+    """
+
+    def set_title(self, title: str, subtitle: str = "") -> None:
+        self.border_title = Content(harmless(title)) if title else None
+        self.border_subtitle = Content(harmless(subtitle)) if subtitle else None
+
+    @property
+    def room(self) -> tuple[int, int]:
+        """Cells for text: width and height."""
+        region = self.scrollable_content_region
+        return region.width, region.height
+
+    def text(self) -> str:
+        return plain(self.lines)

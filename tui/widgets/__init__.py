@@ -1,1 +1,0 @@
-"""Reusable widgets: they know lines and keys, nothing of a sprint."""
