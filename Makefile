@@ -24,7 +24,7 @@ demo: $(STAMP) ## a sample sprint with a scripted agent: no key, no network
 	@$(VENV)/bin/devteam demo
 
 test: $(STAMP) lint ## lint, types, import contracts, tests; then what depends on bubblewrap with it hidden
-	@$(PY) -m pytest -m "not torture and not real and not foreign" -n auto --dist loadgroup
+	@$(PY) -m tests.run_suite
 	@$(PY) -m tests.without_bwrap --lean
 
 test-no-bwrap: $(STAMP) ## processes, sandbox, secrets and whole runs with bubblewrap hidden; CI runs both

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
-from tests.cli.test_terminal import Terminal
+from tests.cli.test_terminal import Screen
 
 ROOT = Path(__file__).parents[1]
 DEVTEAM = Path(sys.executable).with_name("devteam")
@@ -174,7 +174,7 @@ def test_the_dashboard_and_its_engine_among_traps(tmp_path: Path) -> None:
     plan = ground.home / "plan.md"
     plan.write_text(PLAN)
     assert devteam(ground, "plan", "--from", str(plan)).returncode == 0
-    dashboard = Terminal(ground, "tui", "--trust", "all", program=[str(DEVTEAM)])
+    dashboard = Screen(ground, "tui", "--trust", "all", program=[str(DEVTEAM)])
     try:
         dashboard.until("GATE")
         holder = _Engine(ground)

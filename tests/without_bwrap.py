@@ -10,11 +10,11 @@ finds is a machine where it is not installed. Not a switch of the product.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
+from tests import run_suite
+
 TESTS = (
     "tests/process",
     "tests/checks/test_sandboxed.py",
@@ -47,7 +47,7 @@ def hidden(path: str, farm: Path) -> str:
 
 
 def main() -> int:
-    path = hidden(os.environ.get("PATH", os.defpath), ROOT / ".venv" / "without-bwrap")
+    path = hidden(os.environ.get("PATH", os.defpath), run_suite.ROOT / ".venv" / "without-bwrap")
     given = sys.argv[1:] or [*TESTS]
     if given[0] == "--lean":
         given = [
@@ -56,9 +56,7 @@ def main() -> int:
             " and ".join(f"not [{mode}" for mode in NAMED),
             *given[1:],
         ]
-    command = [sys.executable, "-m", "pytest", "-m", "not torture and not real", *given]
-    workers = [] if "-n" in given else ["-n", "auto", "--dist", "loadgroup"]
-    return subprocess.run([*command, *workers], cwd=ROOT, env={**os.environ, "PATH": path}, check=False).returncode
+    return run_suite.run(["-m", "not torture and not real", *given], {**os.environ, "PATH": path})
 
 
 if __name__ == "__main__":

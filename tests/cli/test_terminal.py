@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pty
 import select
+import struct
 import subprocess
+import termios
 from pathlib import Path
+
+import pyte
 
 from tests.cli.ground import CONFIG, Ground, make, trusted
 from tests.patience import Deadline, patience
@@ -17,7 +22,7 @@ class Terminal:
 
     def __init__(self, ground: Ground, *words: str, program: list[str] | None = None) -> None:
         self._fd, slave = pty.openpty()
-        env = {**ground.environment(), "COLUMNS": "60", "TERM": "xterm"}
+        env = {**ground.environment(), **self._sized(slave)}
         self.process = subprocess.Popen(
             [*program, *words] if program else ground.argv(*words),
             cwd=ground.folder,
@@ -29,6 +34,10 @@ class Terminal:
         )
         os.close(slave)
         self.seen = ""
+
+    def _sized(self, slave: int) -> dict[str, str]:
+        """The environment that tells the terminal's kind and size."""
+        return {"COLUMNS": "60", "TERM": "xterm"}
 
     def until(self, text: str, seconds: float = 30.0) -> None:
         """Read on until a text appears; what was read up to it is forgotten."""
@@ -52,6 +61,38 @@ class Terminal:
             if self.process.poll() is None:
                 self.process.kill()
             os.close(self._fd)
+
+
+class Screen(Terminal):
+    """The dashboard on a terminal: what is read is what the terminal shows.
+
+    Only changed cells are written, in any order: a word may come in pieces, and none comes twice."""
+
+    WIDTH, HEIGHT = 100, 30
+
+    def __init__(self, ground: Ground, *words: str, program: list[str] | None = None) -> None:
+        self._screen = pyte.Screen(self.WIDTH, self.HEIGHT)
+        self._stream = pyte.ByteStream(self._screen)
+        super().__init__(ground, *words, program=program)
+
+    def _sized(self, slave: int) -> dict[str, str]:
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", self.HEIGHT, self.WIDTH, 0, 0))
+        return {"COLUMNS": str(self.WIDTH), "LINES": str(self.HEIGHT), "TERM": "xterm-256color"}
+
+    def shown(self) -> str:
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    def until(self, text: str, seconds: float = 30.0) -> None:
+        """Read on until the terminal shows a text, if only for one frame."""
+        deadline = Deadline(seconds)
+        while text not in self.shown():
+            assert not deadline.over(), f"no {text!r} in:\n{self.shown()}"
+            if not select.select([self._fd], [], [], 0.2)[0]:
+                continue
+            try:
+                self._stream.feed(os.read(self._fd, 512))
+            except OSError:
+                assert text in self.shown(), f"it ended without {text!r}:\n{self.shown()}"
 
 
 def test_gates_on_a_terminal(tmp_path: Path, home: Path) -> None:
@@ -96,7 +137,7 @@ def test_the_dashboard_on_a_damaged_journal(tmp_path: Path, home: Path) -> None:
     with journal.open("r+b") as file:
         file.seek(100)
         file.write(b"\xa5" * (size - 200))
-    dashboard = Terminal(ground, "tui")
+    dashboard = Screen(ground, "tui")
     try:
         dashboard.until("damaged")
         dashboard.until("restored")
