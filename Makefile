@@ -43,6 +43,7 @@ lint: $(STAMP) ## style, types, import contracts, code that nobody calls
 
 torture: $(STAMP) ## slow kill and fault runs
 	@$(PY) -m pytest -m torture --timeout 3600 tests
+	@DEVTEAM_DEEP=1 $(PY) -m pytest -m hypothesis -n auto tests
 
 pictures: $(STAMP) ## every picture of every screen, also those that make test leaves out
 	@$(PY) -m pytest -n auto tests/tui/test_snapshots.py

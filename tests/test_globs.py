@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.globs import matcher, matches, permits
+from tests.depth import examples
 from tests.workspace.repos import PLAIN, make_repo
 
 
@@ -88,7 +89,7 @@ PIECES = st.sampled_from(
 NAMES = st.lists(st.text("abc.*-é]", min_size=1, max_size=3), min_size=1, max_size=4).map("/".join)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(pattern=st.lists(PIECES, min_size=1, max_size=7).map("".join), paths=st.lists(NAMES, min_size=1, max_size=10))
 def test_globs_read_patterns_as_git_does(
     tmp_path_factory: pytest.TempPathFactory, pattern: str, paths: list[str]

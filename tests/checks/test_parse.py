@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from engine.perform.checks.parse.coverage import parse_cobertura, parse_coverage_json
 from engine.perform.checks.parse.report import PARSERS, parse_bytes, parse_report
+from tests.depth import examples
 
 JUNIT = b"""<?xml version="1.0"?><testsuites><testsuite name="s" tests="4" failures="1" errors="0">
 <testcase classname="tests.test_a" name="good" time="0.1"/>
@@ -85,7 +86,7 @@ def test_what_cannot_be_believed_is_a_problem(parser, data):
     assert parse_bytes(parser, data).problems
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.sampled_from(sorted(PARSERS)), st.binary(max_size=200) | st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(

@@ -11,6 +11,7 @@ from engine.core.model import CheckKind, Finding, Verdict
 from engine.perform.checks.proof.check_result import check_result
 from engine.perform.checks.run.measure import BAD, IDLE, Case, Measurement, Report
 from engine.perform.checks.run.spec import CheckSpec
+from tests.depth import examples
 
 SPEC = CheckSpec(
     name="tests",
@@ -224,7 +225,7 @@ measurements = st.builds(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(measurements, st.none() | measurements, st.booleans())
 def test_a_pass_is_proven(after, before, strict):
     """Whatever is measured: a PASS has an end, a whole report, a test that ran, and nothing that broke."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from engine.config import Config, ConfigRefused, argv, commands_of, config_hash, load, parse, to_policy
 from engine.config.commented import default_text
 from engine.core.policy import LimitPolicy, Policy
+from tests.depth import examples
 
 ROOT = Path(__file__).parents[2]
 
@@ -357,7 +358,7 @@ LINES = [line.removeprefix("#") if line[1:2] != " " else line for line in defaul
 
 
 @given(st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_whatever_is_typed_is_read_or_refused(data):
     """Cut, doubled or exchanged lines of a real file, with odd values: never anything but a Config or words."""
     odd = [

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.config.locate import locate, nearest
+from tests.depth import examples
 
 TEXT = '''\
 # a comment [x]
@@ -68,7 +69,7 @@ VALUES = st.recursive(
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=4), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_every_key_of_any_document_is_found(data, multiline):
     text = tomli_w.dumps(data, multiline_strings=multiline)
     places = locate(text)

@@ -45,6 +45,7 @@ from tests.core.world import (
     plan_of,
     reviews,
 )
+from tests.depth import examples
 
 NAMED = set(Outcome) - {Outcome.INTERRUPTED, Outcome.ERROR}
 
@@ -254,7 +255,7 @@ def assert_invariants(world: World) -> None:
 
 @pytest.mark.parametrize("attended", [False, True], ids=["unattended", "attended"])
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=1000, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(1000), deadline=None, suppress_health_check=list(HealthCheck))
 def test_every_run_ends_in_a_named_state_within_its_bounds(attended: bool, seed: int) -> None:
     world = play(seed, attended=attended)
     assert world.state.outcome in NAMED
@@ -264,7 +265,7 @@ def test_every_run_ends_in_a_named_state_within_its_bounds(attended: bool, seed:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(600), deadline=None, suppress_health_check=list(HealthCheck))
 def test_agents_that_keep_to_their_cap_never_pass_the_budget(seed: int) -> None:
     """However many lanes and councillors call at once, and however often the engine dies with calls under way."""
     world = play(seed, attended=seed % 2 == 0, kills=0.03, over=1.0)
@@ -278,14 +279,14 @@ def test_a_fixed_sweep_of_histories(start: int) -> None:
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(600), deadline=None, suppress_health_check=list(HealthCheck))
 def test_kills_at_any_moment_change_nothing_but_the_bill(seed: int) -> None:
     world = play(seed, attended=False, kills=0.03)
     assert world.state.outcome in NAMED
 
 
 @given(seed=st.integers(0, 2**32), share=st.floats(0, 1))
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
 def test_replay_gives_the_same_state_wherever_it_is_cut(seed: int, share: float) -> None:
     world = play(seed, attended=seed % 2 == 0)
     cut = int(len(world.log) * share)
@@ -299,7 +300,7 @@ def test_replay_gives_the_same_state_wherever_it_is_cut(seed: int, share: float)
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_task_is_committed_once_and_only_after_its_evidence(seed: int) -> None:
     world = play(seed, attended=True)
     judged: dict[str, str] = {}
@@ -321,7 +322,7 @@ def test_a_task_is_committed_once_and_only_after_its_evidence(seed: int) -> None
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 def test_a_retried_sprint_ends_again(seed: int) -> None:
     world = play(seed, attended=False)
     for task in list(world.state.tasks.values()):

@@ -24,6 +24,7 @@ from engine.core.policy import Policy
 from engine.core.state import State, Status
 from tests.core.test_properties import NAMED, Chaos, assert_invariants, kill_and_resume, random_plan, random_policy
 from tests.core.world import World, happy, plan_of
+from tests.depth import examples
 
 SEEDS = st.integers(0, 2**16)
 TASKS = st.sampled_from(["1.0", "1.1", "1.2", "9.9"])
@@ -198,6 +199,6 @@ class Loop(RuleBasedStateMachine):
 
 
 Loop.TestCase.settings = settings(
-    max_examples=400, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(400), stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
 )
 TestLoop = Loop.TestCase

@@ -16,6 +16,7 @@ from engine.plans.native import NATIVE
 from engine.plans.plan_format import TASK_STATUSES, PlanRefused
 from engine.plans.registry import FOREIGN, foreign_format
 from engine.plans.write import render
+from tests.depth import examples
 
 FOLDER = Path(__file__).parent / "foreign"
 SAMPLES = sorted(path for path in FOLDER.glob("*/*") if path.is_file())
@@ -111,7 +112,7 @@ NOISE = st.text(
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_write_back_leaves_the_users_text_alone(data: st.DataObject) -> None:
     """Prose put between the lines, other line ends, many marks at once: what is no mark stays, byte by byte."""
     path = data.draw(st.sampled_from(SAMPLES))

@@ -10,6 +10,7 @@ from engine.core.model import TaskSpec
 from engine.plans import PlanRefused
 from engine.plans.native import BOX, NATIVE, _named
 from engine.plans.outline import outline
+from tests.depth import examples
 
 FULL = """\
 # Add login
@@ -225,7 +226,7 @@ LINES = [
     st.booleans(),
     st.sampled_from(sorted(BOX)),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_marking_changes_the_box_and_no_other_byte(lines, bom, cut, status):
     text = ("\ufeff" if bom else "") + "".join(line + end for line, end in lines)
     text = text.rstrip("\r\n") if cut else text
@@ -248,7 +249,7 @@ def test_marking_changes_the_box_and_no_other_byte(lines, bom, cut, status):
 
 
 @given(st.text(st.sampled_from("#-*[]x ~!`\n\r\t:.1aT|<>é\ufeff"), max_size=80))
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=examples(500), deadline=None)
 def test_any_text_is_read_or_refused(text):
     try:
         plan = NATIVE.read(text, "p.md")

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.globs import matcher, may_meet
 from engine.plans.plan_checks import check_plan
+from tests.depth import examples
 
 FILES = ("src/auth/login.py", "src/shop/cart.py", "tests/test_cart.py", "README.md")
 
@@ -99,7 +100,7 @@ PATH = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4).
 
 @given(left=GLOB, right=GLOB, path=PATH)
 @example(left="src/*.py", right="*_a.py", path="src/x_a.py")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 def test_patterns_that_share_a_path_are_said_to_meet(left: str, right: str, path: str) -> None:
     if matcher((left,))(path.encode()) and matcher((right,))(path.encode()):
         assert may_meet(left, right) and may_meet(right, left)

@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.perform.secrets.redact import MARK, Redactor, secret_values
+from tests.depth import examples
 
 KEY = "".join(
     [
@@ -124,7 +125,7 @@ def test_twice_is_once(text: str) -> None:
     assert redactor.text(once) == once
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(texts, st.lists(st.integers(0, 3000), max_size=20))
 @example(KEY * 3, [100, 200, 700, 800])
 @example("-----BEGIN PRIVATE KEY-----" + "x" * 40_000, list(range(0, 40_000, 1000)))

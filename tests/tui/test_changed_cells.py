@@ -14,6 +14,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
+from tests.depth import examples
 from tui.app.changed_cells import UNKNOWN, Cell, ChangedCells, Shown, cells
 
 WIDTH, HEIGHT = 12, 3
@@ -81,7 +82,7 @@ def part(draw: st.DrawFn) -> ChopsUpdate:
     return ChopsUpdate(chops, spans, [[left, right, WIDTH] for _ in range(HEIGHT)])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_the_terminal_shows_what_was_painted(data: st.DataObject) -> None:
     """Against one that is written to as Textual does it, in full: any sequence of whole and partial updates."""

@@ -24,6 +24,7 @@ from engine.core.events import Envelope
 from engine.core.fold import fold
 from engine.core.model import Role
 from engine.link.protocol import LinkStatus
+from tests.depth import examples
 from tests.patience import patience
 from tests.tui.driving import app_on, press, settle
 from tests.tui.hostile import ATTACKS, EVERYTHING, LONG, MARKERS, hostile, recorder
@@ -135,7 +136,7 @@ def test_every_panel_draws_it_as_text(attack: str, width: int) -> None:
     assert CONTROL.search(title_of(view)) is None
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(200), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(TEXT)
 def test_painting_primitives_hold_their_width(text: str) -> None:
     clean = outside(text)
@@ -145,7 +146,7 @@ def test_painting_primitives_hold_their_width(text: str) -> None:
     assert all(sum(cell_len(part) for part, _ in line) <= 30 for line in wrap(clean, 30))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(TEXT, st.sampled_from(list(OutputKind)))
 def test_output_rows_are_single_lines(text: str, kind: OutputKind) -> None:
     output = AgentOutput(effect="e", kind=kind, role=Role.IMPLEMENTER, text=text, tool=text, path=text)

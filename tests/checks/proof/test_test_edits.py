@@ -13,6 +13,7 @@ from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
 from engine.perform.checks.proof.test_edits import edits_of
 from engine.perform.checks.proof.test_shape import EditKind
+from tests.depth import examples
 
 K = EditKind
 HEAD = "import pytest\nfrom shop import add\n\n\n"
@@ -230,7 +231,7 @@ BODY = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(BODY, BODY)
 def test_what_is_called_stronger_holds_every_old_statement(old: list[str], new: list[str]) -> None:
     before, after = (test_("\n".join(lines)) for lines in (old, new))
@@ -239,7 +240,7 @@ def test_what_is_called_stronger_holds_every_old_statement(old: list[str], new: 
         assert all(ast.dump(s) in rest for s in ast.parse("\n".join(old)).body)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(BODY, BODY)
 def test_nothing_is_quiet_with_fewer_assertions(old: list[str], new: list[str]) -> None:
     before, after = (test_("\n".join(lines)) for lines in (old, new))
