@@ -137,5 +137,7 @@ ReviewMode = Literal["task", "batch"]
 Level = Literal["info", "warning", "error"]
 """How loud a note is."""
 
-RunnerName = Literal["", "pytest", "unittest", "node", "tape", "mocha", "jest", "vitest", "go", "cargo", "java"]
+RunnerName = Literal[
+    "", "pytest", "unittest", "django", "node", "tape", "mocha", "jest", "vitest", "go", "cargo", "java"
+]
 """Test runners that the engine starts itself; empty: a plain command. The records are in perform/checks/run/runners."""

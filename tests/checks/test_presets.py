@@ -41,6 +41,9 @@ TABLE = [
     pytest.param({"pom.xml": "<project/>"}, ["mvn test"], id="maven"),
     pytest.param({"build.gradle": "", "gradlew": ""}, ["gradle test"], id="gradle"),
     pytest.param({"Makefile": "test:\n\tt\nlint:\n\tl\ncheck:\n\tt\nX := 1\n"}, ["make test", "make lint"], id="make"),
+    pytest.param({"CMakeLists.txt": "project(x)\nadd_subdirectory(tests)\n", "tests/CMakeLists.txt": "add_test(a a)\n", "Makefile": "test:\n\tt\n"}, ["ctest"], id="cmake"),
+    pytest.param({"native/CMakeLists.txt": "project(x)\nenable_testing()\n", "native/src/CMakeLists.txt": "add_library(x x.c)\n"}, ["ctest (native)"], id="cmake-below"),
+    pytest.param({"CMakeLists.txt": "project(x)\nadd_library(x x.c)\n"}, [], id="cmake-without-tests"),
     pytest.param({"README.md": ""}, [], id="nothing"),
     pytest.param(
         {"services/api/pyproject.toml": PYPROJECT, "services/api/tests/test_a.py": "", "web/package.json": NODE % "vitest"},
@@ -68,7 +71,30 @@ OWN = [
     pytest.param({".github/workflows/ci.yml": "jobs:\n  t:\n    steps:\n      - run: uv run pytest --doctest-modules src tests\n"}, ("pytest", ("--doctest-modules", "src", "tests")), id="workflow"),
     pytest.param({".github/workflows/ci.yml": "      - run: |\n          pip install .\n          python -m unittest -v\n"}, ("unittest", ("discover",)), id="workflow-block"),
     pytest.param({"tox.ini": "[testenv]\ncommands = make $(nothing\n"}, ("pytest", ()), id="not-understood"),
+    pytest.param({"tox.ini": "[testenv:lint]\ncommands = ruff check\n[testenv:py311]\ncommands = pytest src\n"}, ("pytest", ("src",)), id="tox-without-a-base"),
+    pytest.param({"manage.py": "import django\n", "shop/tests.py": "from django.test import TestCase\n"}, ("django", ()), id="django"),
+    pytest.param({"manage.py": "import django\n", ".travis.yml": "script:\n  - python manage.py test shop --settings=site_.test -v 2\n"}, ("django", ("shop", "--settings=site_.test")), id="django-in-a-workflow"),
+    pytest.param({"manage.py": "import django\n", "requirements.txt": "pytest-django\n"}, ("pytest", ()), id="django-by-pytest"),
 ]  # fmt: skip
+
+SET = [
+    pytest.param({"tox.ini": "[testenv]\nsetenv =\n  APP = test\n  ROOT = {toxinidir}/src\n  TOX_X = 1\n  DB = {env:DB:sqlite}\n  OUT = {envtmpdir}\n  py39: OLD = 1\ncommands = X=1 pytest\n"}, {"APP": "test", "ROOT": "src", "DB": "sqlite", "X": "1"}, id="tox"),
+    pytest.param({"pyproject.toml": '[tool.tox.env_run_base]\nset_env = {APP = "test"}\ncommands = [["pytest"]]\n'}, {"APP": "test"}, id="tox-toml"),
+    pytest.param({"noxfile.py": 'def tests(session):\n    session.run("pytest", env={"APP": "test", "N": session.x})\n'}, {"APP": "test"}, id="nox"),
+    pytest.param({"pyproject.toml": '[tool.hatch.envs.test.env-vars]\nAPP = "test"\n[tool.hatch.envs.test.scripts]\ntest = "pytest"\n'}, {"APP": "test"}, id="hatch"),
+    pytest.param({"pyproject.toml": '[tool.poe.tasks.test]\ncmd = "pytest"\nenv = {APP = "test"}\n'}, {"APP": "test"}, id="poe"),
+    pytest.param({"Makefile": "export APP = test\nMODE = fast\nexport MODE\ntest:\n\tX=$(MODE) env Y=2 python -m pytest\n"}, {"APP": "test", "MODE": "fast", "X": "fast", "Y": "2"}, id="makefile"),
+    pytest.param({".github/workflows/ci.yml": "env:\n  APP: 'test'  # x\n  KEY: ${{ secrets.KEY }}\njobs:\n  t:\n    steps:\n      - run: pytest\n"}, {"APP": "test"}, id="workflow"),
+    pytest.param({".gitlab-ci.yml": "t:\n  script:\n    - export APP=test && pytest\n"}, {"APP": "test"}, id="exported-before"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("files", "wanted"), SET)
+def test_the_variables_of_the_projects_own_command_go_with_it(tmp_path, files, wanted):
+    lay(tmp_path, {"src/x.py": "", "tests/test_x.py": "def test_x(): ...\n", **files})
+    (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
+    assert candidate.check.env == wanted
+    assert not any(way.env for way in candidate.instead), "they may point at somebody's server: then without them"
 
 
 @pytest.mark.parametrize(("files", "wanted"), OWN)

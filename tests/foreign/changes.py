@@ -27,14 +27,14 @@ def changes(project: Foreign, folder: Path) -> list[Change]:
     new, test = project.test
     whole = (folder / target).read_text()
     grown: list[dict[str, object]] = [{"path": target, "content": whole + text}]
-    if new == project.guard:  # one test file for everything: its new test is appended
+    if not test:  # one test file for everything: its new test is appended
         case = (
             "\ntest('devteam added', function (t) {\n  t.plan(1);\n  t.equal(require('./').devteamAdded(2), 3);\n});\n"
         )
         grown.append({"path": new, "content": (folder / new).read_text() + case})
     else:
         grown.append({"path": new, "content": test})
-    mark = {".py": "#", ".js": "//", ".ts": "//", ".go": "//", ".rs": "//"}[Path(path).suffix]
+    mark = "#" if Path(path).suffix == ".py" else "//"
     guard = (folder / project.guard).read_text()
     commented = (folder / path).read_text().rstrip(
         "\n"

@@ -18,10 +18,10 @@ from pathlib import Path
 import tomli_w
 
 from tests.foreign.changes import Change, changes
+from tests.foreign.prepared import GIT
 from tests.foreign.projects import Foreign
 
 ROOT = Path(__file__).parents[2]
-GIT = ["git", "-c", "user.name=u", "-c", "user.email=u@x"]
 LONGEST = 900.0
 """Seconds for one command; what takes longer is not served."""
 LADDER = """
@@ -63,20 +63,6 @@ def devteam(folder: Path, home: Path, *args: str) -> subprocess.CompletedProcess
     return subprocess.run(
         argv, cwd=folder, env=env, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
     )
-
-
-def made(project: Foreign, folder: Path) -> None:
-    """The project as its developer has it: a repository with everything committed that is not ignored."""
-    project.make(folder)
-    if "venv" in project.name:
-        (folder / ".venv" / ".gitignore").unlink(missing_ok=True)  # newer tools ignore what they make themselves
-    ignored = folder / ".gitignore"
-    text = ignored.read_text() if ignored.exists() and "venv" not in project.name else ""
-    ignored.write_text(project.ignore + text)
-    subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, check=True)
-    add = ["add", "-A", "--", ".", ":!.venv"] if "venv" in project.name else ["add", "-A"]
-    subprocess.run([*GIT, *add], cwd=folder, check=True)
-    subprocess.run([*GIT, "commit", "-qm", "start"], cwd=folder, check=True)
 
 
 class Served:

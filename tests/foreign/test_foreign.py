@@ -15,8 +15,9 @@ from pathlib import Path
 import pytest
 
 from tests.foreign.fetch import Unreachable
+from tests.foreign.prepared import prepared
 from tests.foreign.projects import PROJECTS, Foreign, missing
-from tests.foreign.serving import Row, Served, made
+from tests.foreign.serving import Row, Served
 
 pytestmark = pytest.mark.foreign
 ROWS: list[Row] = []
@@ -36,10 +37,8 @@ def say(line: str) -> None:
 def test_from_init_to_land(project: Foreign, tmp_path: Path) -> None:
     if tool := missing(project):
         pytest.skip(f"{tool} is not here")
-    source = tmp_path / "checkout" / project.name
-    source.parent.mkdir()
     try:
-        made(project, source)
+        source = prepared(project)
     except Unreachable as problem:
         pytest.skip(str(problem))
     place = tmp_path / "place"

@@ -27,6 +27,7 @@ def test_every_runner_keeps_the_contract(name: str) -> None:
     [
         ("pytest -q", "pytest"),
         ("python -m unittest", "unittest"),
+        (".venv/bin/python manage.py test shop", "django"),
         ("node --test test/a.test.js", "node"),
         ("go test ./...", "go"),
         ("node_modules/.bin/vitest run", "vitest"),

@@ -8,41 +8,17 @@ from __future__ import annotations
 import ast
 import re
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
-from engine.core.model import Struct
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.package import Package
-
-WRAPPERS = (
-    ("coverage", "run"), ("uv", "run"), ("poetry", "run"), ("pdm", "run"), ("hatch", "run"), ("pipenv", "run"),
-    ("rye", "run"), ("xvfb-run",), ("env",), ("time",), ("dotenv", "run"),
-)  # fmt: skip
-SCRIPTS = (
-    "runtests.py",
-    "run_tests.py",
-    "runtests",
-    "run-tests.py",
-    "test.py",
-    "tests.py",
-    "testall.py",
-    "alltests.py",
-)
-
-
-class Own(Struct, frozen=True, kw_only=True):
-    """A command the project runs its tests with. `kind` is pytest, unittest or script."""
-
-    kind: str
-    args: tuple[str, ...]
-    where: str
+from engine.perform.checks.presets.runner_lines import SCRIPTS, Line, Own, interpret
 
 
 def own_commands(package: Package) -> list[Own]:
     """The commands of the first place that has one which can be understood."""
     for lines in (_tox(package), _nox(package), _tasks(package), _makefile(package), _ci(package)):
-        found = [own for where, line in lines for own in interpret(line, where)]
+        found = [own for line in lines for own in interpret(line)]
         if found:
             return list({(own.kind, own.args): own for own in found}.values())
     return []
@@ -56,28 +32,43 @@ def script_of(package: Package) -> str:
 # ── where they live ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-Lines = list[tuple[str, str]]
+Lines = list[Line]
 
 
 def _tox(package: Package) -> Lines:
-    for name, sections in (
-        ("tox.ini", reading.ini(package.text("tox.ini"))),
-        ("setup.cfg", reading.ini(package.text("setup.cfg"))),
-    ):
-        if lines := _commands(sections.get("testenv", {}).get("commands", "")):
-            return [(f"{name} [testenv]", line) for line in lines]
+    for name in ("tox.ini", "setup.cfg"):
+        if lines := _ini_tox(reading.ini(package.text(name)), name):
+            return lines
     tox = reading.table(reading.toml(package.text("pyproject.toml")), "tool", "tox") or reading.toml(
         package.text("tox.toml")
     )
     legacy = tox.get("legacy_tox_ini")
     if isinstance(legacy, str):
-        lines = _commands(reading.ini(legacy).get("testenv", {}).get("commands", ""))
-        return [("pyproject.toml [tool.tox]", line) for line in lines]
+        return _ini_tox(reading.ini(legacy), "pyproject.toml")
     base = reading.table(tox, "env_run_base") or reading.table(tox, "env", "test")
+    env = {name: value for name, value in reading.table(base, "set_env").items() if isinstance(value, str)}
     found = base.get("commands")
     listed = found if isinstance(found, list) else []
     texts = [_words(one) for one in listed if isinstance(one, list)]
-    return [("tox", shlex.join(words)) for words in texts if words]
+    return [Line(where="tox", text=shlex.join(words), env=env) for words in texts if words]
+
+
+def _ini_tox(sections: dict[str, dict[str, str]], file: str) -> Lines:
+    """[testenv], else the environments that are named like tests; variables of the base hold for all of them."""
+    base = sections.get("testenv", {})
+    named = [name for name in sections if re.match(r"testenv:(py|test|unit)", name)]
+    for name in ("testenv", *named):
+        section = {**base, **sections.get(name, {})}
+        env = _settings(section.get("setenv", "") + "\n" + section.get("set_env", ""))
+        if lines := _commands(section.get("commands", "")):
+            return [Line(where=f"{file} [{name}]", text=line, env=env) for line in lines]
+    return []
+
+
+def _settings(text: str) -> dict[str, str]:
+    """NAME = value by lines; a factor before it (`py311: NAME = 1`) is one of several worlds and left out."""
+    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+    return {name.strip(): value.strip() for name, _, value in pairs if re.fullmatch(r"\s*[A-Za-z_]\w*\s*", name)}
 
 
 def _words(one: list[Any]) -> list[str]:
@@ -104,48 +95,77 @@ def _nox(package: Package) -> Lines:
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "run":
             words = [one.value for one in node.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+            env = next((_literal(keyword.value) for keyword in node.keywords if keyword.arg == "env"), {})
             if words:
-                lines.append(("noxfile.py", shlex.join(words)))
+                lines.append(Line(where="noxfile.py", text=shlex.join(words), env=env))
     return lines
+
+
+def _literal(node: ast.expr) -> dict[str, str]:
+    """The plain part of a dictionary of texts."""
+    pairs = zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ()
+    return {
+        key.value: value.value
+        for key, value in pairs
+        if isinstance(key, ast.Constant) and isinstance(value, ast.Constant)
+        if isinstance(key.value, str) and isinstance(value.value, str)
+    }
 
 
 def _tasks(package: Package) -> Lines:
     """Scripts of hatch, pdm, poe, taskipy and rye in pyproject.toml."""
     project = reading.toml(package.text("pyproject.toml"))
     tool = reading.table(project, "tool")
-    tables: list[tuple[str, dict[str, Any]]] = [
-        (f"hatch env {name}", reading.table(tool, "hatch", "envs", name, "scripts"))
-        for name in reading.table(tool, "hatch", "envs")
+    tables: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+        (f"hatch env {name}", reading.table(env, "scripts"), reading.table(env, "env-vars"))
+        for name, env in _hatch(reading.table(tool, "hatch"))
     ]
     tables += [
-        ("pdm scripts", reading.table(tool, "pdm", "scripts")),
-        ("poe tasks", reading.table(tool, "poe", "tasks")),
-        ("taskipy", reading.table(tool, "taskipy", "tasks")),
-        ("rye scripts", reading.table(tool, "rye", "scripts")),
+        ("pdm scripts", reading.table(tool, "pdm", "scripts"), {}),
+        ("poe tasks", reading.table(tool, "poe", "tasks"), reading.table(tool, "poe", "env")),
+        ("taskipy", reading.table(tool, "taskipy", "tasks"), {}),
+        ("rye scripts", reading.table(tool, "rye", "scripts"), {}),
     ]
-    hatch = reading.toml(package.text("hatch.toml"))
-    tables += [("hatch.toml", reading.table(hatch, "envs", name, "scripts")) for name in reading.table(hatch, "envs")]
+    hatch = _hatch(reading.toml(package.text("hatch.toml")))
+    tables += [("hatch.toml", reading.table(env, "scripts"), reading.table(env, "env-vars")) for _name, env in hatch]
     lines = []
-    for where, table in tables:
+    for where, table, shared in tables:
         for name in ("test", "tests", "run", "unit", "cov", "all"):
-            value = table.get(name)
+            value, env = table.get(name), shared
             if isinstance(value, dict):
+                env = {**shared, **reading.table(value, "env")}
                 value = value.get("cmd") or value.get("shell") or ""
+            texts = {key: text for key, text in env.items() if isinstance(text, str)}
             for line in value if isinstance(value, list) else [value]:
                 if isinstance(line, str) and line:
-                    lines.append((where, line))
+                    lines.append(Line(where=where, text=line, env=texts))
     return lines
+
+
+def _hatch(table: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+    envs = reading.table(table, "envs")
+    return [(name, reading.table(envs, name)) for name in envs]
 
 
 def _makefile(package: Package) -> Lines:
     text = next((t for name in ("GNUmakefile", "Makefile", "makefile") if (t := package.text(name))), "")
     names = dict(re.findall(r"^(\w+)\s*[:?]?=\s*(.+)$", text, re.MULTILINE))
     found = re.search(r"^(?:test|tests|check)\s*:[^=\n]*\n((?:\t.*\n?|\s*\n)+)", text, re.MULTILINE)
+    exported = re.findall(r"^export\s+(\w+)\s*[:?]?=\s*(.*)$", text, re.MULTILINE)
+    bare_exports = re.findall(r"^export\s+([\w ]+)$", text, re.MULTILINE)
+    env = dict(exported) | {name: names[name] for line in bare_exports for name in line.split() if name in names}
     lines = []
     for line in (found[1] if found else "").replace("\\\n", " ").splitlines():
         bare = re.sub(r"\$[({](\w+)[)}]", lambda match: names.get(match[1], ""), line.strip().lstrip("@-+"))
-        lines.append(("Makefile test", bare))
+        lines.append(Line(where="Makefile test", text=bare, env=env))
     return lines
+
+
+STARTS = re.compile(
+    r"(?:export\s+)?(?:[A-Za-z_]\w*=\S*\s+(?:&&\s*)?)*(?:env\s+)?"
+    r"(?:python\S*|pytest|coverage|uv|poetry|pdm|hatch|pipenv|\./manage\.py)\b"
+)
+"""A shell line that starts a runner of Python's, with variables in front or without."""
 
 
 def _ci(package: Package) -> Lines:
@@ -157,68 +177,11 @@ def _ci(package: Package) -> Lines:
     for path in files:
         if package.relative:
             break  # whose folder a line of a workflow runs in is not told by the line
+        env: dict[str, str] = {}
         for line in reading.text(path).splitlines():
+            if (pair := re.fullmatch(r"\s+([A-Z][A-Z0-9_]+):\s*['\"]?([^'\"#]*?)['\"]?\s*(?:#.*)?", line)) is not None:
+                env[pair[1]] = pair[2]
             bare = re.sub(r"^\s*(?:-\s+)?(?:(?:run|script|command|name)\s*:\s*)?[|>]?[+-]?\s*", "", line).strip("\"'")
-            if re.match(r"(python\S*|pytest|coverage|uv|poetry|pdm|hatch|pipenv)\b", bare):
-                lines.append((str(path.relative_to(folder)), bare))
+            if STARTS.match(bare):
+                lines.append(Line(where=str(path.relative_to(folder)), text=bare, env=dict(env)))
     return lines
-
-
-# ── what they mean ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def interpret(line: str, where: str) -> Iterator[Own]:
-    """pytest and unittest calls in a shell line."""
-    line = re.sub(r"\{(?:posargs|args)(?::([^{}]*))?\}", lambda match: match[1] or "", line)
-    line = re.sub(r"\{envsitepackagesdir\}/", "", line)
-    line = line.replace("{envpython}", "python").replace("{toxinidir}/", "").replace("{toxinidir}", ".")
-    for segment in re.split(r"&&|\|\||;", line):
-        try:
-            words = shlex.split(segment)
-        except ValueError:
-            continue
-        own = _runner(words, where)
-        if own is not None:
-            yield own
-
-
-def _runner(words: list[str], where: str) -> Own | None:
-    words = _unwrapped(words)
-    while words and re.match(r"python[\d.]*$", words[0].rpartition("/")[2]):
-        rest = words[1:]
-        while rest and rest[0].startswith("-") and rest[0] != "-m":
-            rest = rest[2:] if rest[0] in ("-W", "-X") else rest[1:]
-        if rest[:1] != ["-m"]:
-            return Own(kind="script", args=tuple(rest), where=where) if rest[:1] and _is_script(rest[0]) else None
-        words = _unwrapped(rest[1:])
-    if not words:
-        return None
-    name = words[0].rpartition("/")[2]
-    if name in ("pytest", "py.test"):
-        return Own(kind="pytest", args=tuple(words[1:]), where=where)
-    if name == "unittest":
-        return Own(kind="unittest", args=tuple(words[1:]), where=where)
-    return None
-
-
-def _is_script(name: str) -> bool:
-    return name.rpartition("/")[2] in SCRIPTS
-
-
-def _unwrapped(words: list[str]) -> list[str]:
-    """Without variables in front and without the programs that only start another one."""
-    while words:
-        if re.match(r"\w+=", words[0]):
-            words = words[1:]
-            continue
-        for wrapper in WRAPPERS:
-            if tuple(words[: len(wrapper)]) == wrapper:
-                words = words[len(wrapper) :]
-                while words and words[0].startswith("-") and words[0] != "-m":
-                    words = words[2:] if words[0] in ("--with", "--group", "--extra", "--python") else words[1:]
-                if words[:1] == ["-m"]:
-                    words = words[1:]
-                break
-        else:
-            return words
-    return words

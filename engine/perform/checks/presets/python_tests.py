@@ -11,8 +11,9 @@ from msgspec.structs import replace
 
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import project_files as reading
-from engine.perform.checks.presets.own_commands import Own, own_commands, script_of
+from engine.perform.checks.presets.own_commands import own_commands, script_of
 from engine.perform.checks.presets.package import Candidate, Package
+from engine.perform.checks.presets.runner_lines import Own
 from engine.perform.checks.run.spec import CheckSpec
 
 DROPPED = ("--cov", "--no-cov", "--junit", "--html", "--self-contained", "--numprocesses", "--dist", "--durations",
@@ -28,7 +29,11 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
     """One candidate a test command; the last resorts are with the first."""
     tests = [path for path in package.files(".py") if is_test(path)]
     own = own_commands(package)
-    found = [spec for number, one in enumerate(own) if (spec := _own(package, python, one, number)) is not None]
+    found = [
+        replace(spec, env=one.env)
+        for number, one in enumerate(own)
+        if (spec := _own(package, python, one, number)) is not None
+    ]
     ways = list(_ways(package, python, tests, wanted))
     if not found and not ways:
         return []
@@ -37,7 +42,8 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
         return [Candidate(check=ways[0], instead=tuple(ways[1:]))]
     first, *more = found
     known = {first.command, *(spec.command for spec in more)}
-    instead = tuple(way for way in ways if way.command not in known)
+    unset = [replace(first, env={})] if first.env else []  # its variables may point at somebody's server
+    instead = (*unset, *(way for way in ways if way.command not in known))
     return [Candidate(check=first, instead=instead), *(Candidate(check=spec) for spec in more)]
 
 
@@ -55,6 +61,8 @@ def _own(package: Package, python: str, own: Own, number: int) -> CheckSpec | No
         case "unittest":
             name = "unittest" if not number else f"unittest {number + 1}"
             return _unittest(python, own.args, own.where, name)
+        case "django":
+            return _django(python, own.args, own.where) if not number else None
         case _:
             return _script(python, own.args, own.where) if not number else None
 
@@ -84,6 +92,8 @@ def _ways(package: Package, python: str, tests: list[Path], wanted: str) -> Iter
     """What to try where the project names no command, in order."""
     texts = {path: reading.text(path) for path in tests[:200]}
     cases = [path for path, text in texts.items() if "unittest" in text and "TestCase" in text]
+    if package.has("manage.py") and "django" in package.text("manage.py") and "pytest-django" not in wanted:
+        yield _django(python, (), "manage.py")
     uses_pytest = "pytest" in wanted or package.has("pytest.ini", "conftest.py", "tests/conftest.py")
     plain = any(re.search(r"^(?:async )?def test", text, re.MULTILINE) for text in texts.values())
     pytest_first = uses_pytest or not cases or plain
@@ -178,6 +188,20 @@ def _unittest(python: str, args: tuple[str, ...], where: str, name: str = "unitt
         parser="junit",
         runner="unittest",
         group="tests",
+        why=where,
+    )
+
+
+def _django(python: str, args: tuple[str, ...], where: str) -> CheckSpec:
+    kept = tuple(arg for arg in args if re.match(r"--(settings|tag|exclude-tag|pattern)=|[A-Za-z_][\w.]*$", arg))
+    return CheckSpec(
+        name="manage.py test",
+        kind=CheckKind.TESTS,
+        command=(python, "manage.py", "test", *kept),
+        parser="junit",
+        runner="django",
+        group="tests",
+        install=f"{python} -m pip install django",
         why=where,
     )
 

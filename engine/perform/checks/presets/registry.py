@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from engine import plugins
 from engine.core.model import CheckKind, Struct
 from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.cmake import detect_cmake
 from engine.perform.checks.presets.compiled import detect_go, detect_java, detect_make, detect_rust
 from engine.perform.checks.presets.javascript import detect_javascript
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package, Which, packages
@@ -61,6 +62,7 @@ PRESETS = (
         detect=detect_java,
         covers=lambda _top, found: bool(found),
     ),
+    Preset(name="cmake", manifests=("CMakeLists.txt",), detect=detect_cmake, covers=lambda _top, found: bool(found)),
     Preset(name="make", manifests=(), detect=detect_make, last_resort=True),
 )
 

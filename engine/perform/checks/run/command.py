@@ -78,6 +78,8 @@ def adopt(
         return replace(base, command=tuple(words), runner="pytest", parser="junit", install="pip install pytest")
     if module == "unittest":
         return replace(base, command=tuple(words), runner="unittest", parser="junit")
+    if program.startswith("python") and words[1:3] == ["manage.py", "test"]:
+        return replace(base, command=tuple(words), runner="django", parser="junit")
     if program == "ruff" and words[1:2] == ["check"] and not any(w.startswith("--output-format") for w in words):
         extra = ("--output-format=json", "--output-file={reports}/ruff.json", "--no-cache")
         return replace(base, command=(*words, *extra), parser="ruff", report="ruff.json", version=version)

@@ -1,4 +1,4 @@
-"""pytest and unittest, started by the engine's own shims: options, plug-ins, settings and order are the engine's."""
+"""pytest, unittest and Django, started by the engine's own shims: options, settings and order are the engine's."""
 
 from __future__ import annotations
 
@@ -105,6 +105,8 @@ class UnittestRunner:
     suffixes: tuple[str, ...] = (".py",)
     weaker = ""
 
+    django = False
+
     def prepare(self, request: RunRequest) -> Prepared:
         python, args, _ = runner_arguments(request.spec.command)
         shim, account = request.reports / "w.py", request.reports / "account"
@@ -116,6 +118,7 @@ class UnittestRunner:
             "stop_early": request.stop_early,
             "boundary": witness.boundary_orders(request) if request.subject else None,
             "disguise": witness.source("disguise").decode() if request.disguise else "",
+            "django": witness.source("django_program").decode() if self.django else "",
         }
         told = request.key + json.dumps(orders).encode("utf-8", "surrogateescape")
         given = request.ids if request.ids is not None and request.files is None else args
@@ -133,9 +136,18 @@ class UnittestRunner:
         return witness.read_account(prepared.account or prepared.reports, request.key)
 
 
+class DjangoRunner(UnittestRunner):
+    """`manage.py test`: the project's own test runner with the account's loader, result and canaries."""
+
+    name = "django"
+    django = True
+    weaker = "django: a proof is not run behind a process boundary, nor among its neighbours"
+
+
 def runner_arguments(command: Sequence[str]) -> tuple[str, tuple[str, ...], bool]:
-    """(interpreter, the runner's own arguments, started as a module) of `python -m pytest …` or `…/bin/pytest …`."""
-    if len(command) >= 3 and command[1] == "-m":
+    """(interpreter, the runner's own arguments, started as a module) of `python -m pytest …`, `…/bin/pytest …`,
+    `python manage.py test …`."""
+    if len(command) >= 3 and (command[1] == "-m" or command[1].endswith(".py")):
         return command[0], tuple(command[3:]), True
     program = Path(command[0])
     beside = program.with_name("python")

@@ -7,7 +7,7 @@ from engine.perform.checks.run.compiled_runners import CargoRunner, JavaRunner
 from engine.perform.checks.run.go_runner import GoRunner
 from engine.perform.checks.run.javascript_runners import JestRunner, MochaRunner, TapeRunner, VitestRunner
 from engine.perform.checks.run.node_runner import NodeRunner
-from engine.perform.checks.run.python_runners import PytestRunner, UnittestRunner
+from engine.perform.checks.run.python_runners import DjangoRunner, PytestRunner, UnittestRunner
 from engine.perform.checks.run.runner import TestRunner
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -15,6 +15,7 @@ PLAIN = CommandRunner()
 ALL: tuple[TestRunner, ...] = (
     PytestRunner(),
     UnittestRunner(),
+    DjangoRunner(),
     NodeRunner(),
     TapeRunner(),
     MochaRunner(),

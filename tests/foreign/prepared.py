@@ -1,0 +1,66 @@
+"""The projects as their developers have them, made once and kept: fetching and installing is most of the time.
+
+A checkout stays at one path, because virtual environments and npm's links know their folder by it. What was tried on it
+is put back by whoever tried it. `python -m tests.foreign.prepared [NAME…]` makes them beforehand.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.foreign import fetch, projects
+from tests.foreign.projects import PROJECTS, Foreign
+
+GIT = ["git", "-c", "user.name=u", "-c", "user.email=u@x"]
+
+
+def prepared(project: Foreign) -> Path:
+    """The project's checkout, made anew when its record or the way it is made changed."""
+    top = fetch.CACHE / "made" / project.name
+    source, stamp = top / "checkout" / project.name, top / "stamp"
+    if not stamp.is_file() or stamp.read_text() != _record(project):
+        shutil.rmtree(top, ignore_errors=True)
+        source.parent.mkdir(parents=True)
+        made(project, source)
+        shutil.copytree(source, top / "kept", symlinks=True)
+        stamp.write_text(_record(project))
+    shutil.rmtree(source, ignore_errors=True)
+    shutil.copytree(top / "kept", source, symlinks=True)
+    return source
+
+
+def made(project: Foreign, folder: Path) -> None:
+    """The project as its developer has it: a repository with everything committed that is not ignored."""
+    project.make(folder)
+    if "venv" in project.name:
+        (folder / ".venv" / ".gitignore").unlink(missing_ok=True)  # newer tools ignore what they make themselves
+    ignored = folder / ".gitignore"
+    text = ignored.read_text() if ignored.exists() and "venv" not in project.name else ""
+    ignored.write_text(project.ignore + text)
+    subprocess.run([*GIT, "init", "-q", "-b", "main"], cwd=folder, check=True)
+    add = ["add", "-A", "--", ".", ":!.venv"] if "venv" in project.name else ["add", "-A"]
+    subprocess.run([*GIT, *add], cwd=folder, check=True)
+    subprocess.run([*GIT, "commit", "-qm", "start"], cwd=folder, check=True)
+
+
+def _record(project: Foreign) -> str:
+    """What its making depends on."""
+    made_by = inspect.getclosurevars(project.make).nonlocals
+    ways = inspect.getsource(fetch) + inspect.getsource(project.make)
+    return hashlib.sha256(f"{ways}{sorted(map(str, made_by.items()))}{project.ignore}".encode()).hexdigest()
+
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    for one in PROJECTS:
+        if (not wanted or one.name in wanted) and not projects.missing(one):
+            try:
+                sys.stdout.write(f"{prepared(one)}\n")
+            except fetch.Unreachable as problem:
+                sys.stdout.write(f"{one.name}: {problem}\n")
+            sys.stdout.flush()
