@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import takewhile
 
 from engine.core import budget, health, ladder
 from engine.core.events import AnyEvent, Decided, HealthChanged
 from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Verdict
 from engine.core.records import record_of
-from engine.core.state import State, TaskState
+from engine.core.state import Record, State, TaskState
 from engine.core.stuck import stuck
 from engine.core.verdict import critical, of_task
 from engine.core.vocabulary import Claim, Recovery
@@ -35,7 +36,16 @@ def judge(state: State, task: TaskState) -> list[AnyEvent]:
     if task.proof is ProofVerdict.UNPROVEN and not task.error and reason.startswith(ProofVerdict.UNPROVEN.value):
         return [*events, _unproven(task, reason)]
     at_rung = list(takewhile(lambda past: past.rung == record.rung, reversed(history)))[::-1]
-    return [*events, _failed(state, task, condition, reason, stuck(at_rung, state.policy.monitor.window))]
+    at_top = task.rung >= len(state.policy.ladder.rungs) - 1
+    circles = _again(record, at_rung if at_top else history) or stuck(at_rung, state.policy.monitor.window)
+    return [*events, _failed(state, task, condition, reason, circles)]
+
+
+def _again(record: Record, among: Sequence[Record]) -> str:
+    """The tree of one of these iterations came back. At the top only its own count: a first try there is a new one."""
+    if record.repeats and any(past.tree == record.tree and past.iteration < record.iteration for past in among):
+        return f"the tree of iteration {record.repeats} again"
+    return ""
 
 
 def _unproven(task: TaskState, reason: str) -> Decided:

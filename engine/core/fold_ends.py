@@ -13,6 +13,7 @@ from engine.core.fold_gates import KEPT_COMMENTS, accept, granted, limit
 from engine.core.gates import ASKING, acceptable
 from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Review, Role, TaskSpec, Verdict
 from engine.core.records import record_of
+from engine.core.repeats import remembered
 from engine.core.sprint_review_state import SprintReview
 from engine.core.state import (
     HISTORY,
@@ -51,6 +52,7 @@ def decided(state: State, task: TaskState, event: ev.Decided) -> State:
     task = replace(
         task,
         history=(*task.history, record)[-HISTORY:],
+        judged=remembered(task) if failed else (),
         decision=event.decision,
         reason=event.reason,
         failures={**task.failures, role: failures},
@@ -197,6 +199,7 @@ def retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
         feedback=task.feedback,
         calls=task.calls,
         spent_usd=task.spent_usd,
+        worked_seconds=task.worked_seconds,
         rung_asked=event.rung,
         kept=task.kept,
     )

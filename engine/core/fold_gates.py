@@ -164,7 +164,9 @@ def _blocked(state: State, task: TaskState, choice: Choice, by: str) -> TaskStat
             return replace(task, step=task.again, again=None, blocker="", action="", mend=False, tries=0, limit_waits=0)
         case Choice.RETRY:
             granted = task.granted + (task.iteration >= limit(state, task))
-            return replace(task, step=Step.NEXT, blocker="", action="", failures={}, granted=granted, session="")
+            # What stood in the way may be mended outside the tree: it is judged anew.
+            again = replace(task, step=Step.NEXT, blocker="", action="", failures={}, granted=granted)
+            return replace(again, session="", judged=())
         case Choice.SKIP:
             return replace(task, step=Step.END, blocker="", decision=Decision.SKIPPED, reason=f"skipped by {by}")
         case Choice.ACCEPT:
@@ -223,7 +225,14 @@ def granted(task: TaskState, entries: tuple[str, ...]) -> TaskState:
     new = tuple(entry for entry in dict.fromkeys(entries) if entry and entry not in task.spec.allow)
     spec = replace(task.spec, allow=(*task.spec.allow, *new))
     return replace(
-        task, spec=spec, allowed=(*task.allowed, *new), questions=(), check_errors=0, step=Step.CHECKS, gate=""
+        task,
+        spec=spec,
+        allowed=(*task.allowed, *new),
+        questions=(),
+        check_errors=0,
+        judged=(),
+        step=Step.CHECKS,
+        gate="",
     )
 
 

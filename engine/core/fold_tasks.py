@@ -13,6 +13,7 @@ from engine.core.failures import backoff
 from engine.core.fold_agents import mend
 from engine.core.fold_gates import KEPT_COMMENTS, limit
 from engine.core.model import CheckResult, Decision, ProofVerdict, Role, Verdict
+from engine.core.repeats import known
 from engine.core.state import (
     State,
     Status,
@@ -154,6 +155,8 @@ def taken_up(state: State, at: float) -> State:
     for name, task in state.tasks.items():
         if task.not_before > at:
             tasks[name] = task = replace(task, not_before=at)
+        if task.judged:  # checks and settings may be others by now
+            tasks[name] = task = replace(task, judged=())
         if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend:
             if task.gate in gates:
                 gates[task.gate] = replace(gates[task.gate], choice=Choice.WITHDRAWN)
@@ -239,6 +242,7 @@ def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
         proof_reason="",
         proofs=(),
         questions=(),
+        repeats=0,
         check_errors=0,
         override="",
         approved=False,
@@ -271,6 +275,8 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
     if task.overflowed:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1, overflowed=False)
     if event.verdict is Verdict.PASS:
+        if (before := known(task)) is not None:
+            return replace(before, step=Step.DECIDE)
         return replace(task, step=Step.SCOPE_JUDGE if state.policy.scope_judge and task.changes else Step.CHECKS)
     if event.verdict is Verdict.FAIL and task.attempt - task.overflows - task.cut_short <= state.policy.scope_retries:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
@@ -366,6 +372,7 @@ def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState
         task,
         good_tree="",
         history=fold_ends.treeless(task),
+        judged=(),
         checks=(),
         check_errors=0,
         tries=0,

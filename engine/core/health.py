@@ -19,6 +19,10 @@ def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tup
     if last.green:
         tests = f" ({last.passing} tests)" if last.total else ""
         return Health.PROGRESSING, f"all checks pass{tests}"
+    if last.repeats:
+        if len(history) < 2 or history[-2].tree == last.tree:
+            return Health.STALLED, f"iteration {last.iteration} gave the tree of iteration {last.repeats} again"
+        return Health.FLIP_FLOPPING, f"iteration {last.iteration} is back at the tree of iteration {last.repeats}"
     if reason := _flip_flop(history):
         return Health.FLIP_FLOPPING, reason
     if good_passing > 0 and len(history) >= 2:

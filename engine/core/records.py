@@ -38,6 +38,7 @@ def record_of(task: TaskState, decision: Decision | None, reason: str, now: floa
         at=now,
         decision=decision,
         reason=reason,
+        repeats=task.repeats,
     )
 
 

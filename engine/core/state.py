@@ -125,6 +125,22 @@ class Record(Struct, frozen=True, kw_only=True):
     decision: Decision | None = None
     reason: str = ""
     fault: FaultDomain | None = None
+    repeats: int = 0
+    """The earlier iteration that had the same tree: it was not judged a second time."""
+
+
+class Judgement(Struct, frozen=True, kw_only=True):
+    """What checks and review said of a tree that failed; the same tree would hear it again."""
+
+    iteration: int
+    tree: str
+    checks: tuple[CheckResult, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    evidence: str = ""
+    proof: ProofVerdict | None = None
+    proof_reason: str = ""
+    proofs: tuple[Proof, ...] = ()
+    review: Review | None = None
 
 
 class Feedback(Struct, frozen=True, kw_only=True):
@@ -250,6 +266,10 @@ class TaskState(Struct, frozen=True, kw_only=True):
     top_next: bool = False
     """A security-critical finding sends the next attempt to the top rung."""
     history: tuple[Record, ...] = ()
+    judged: tuple[Judgement, ...] = ()
+    """The last failed trees on the present base, with what was said of them."""
+    repeats: int = 0
+    """The iteration whose tree the present one has again."""
     good_tree: str = ""
     good_passing: int = -1
     health: Health = Health.PROGRESSING
@@ -276,6 +296,9 @@ class TaskState(Struct, frozen=True, kw_only=True):
     commit: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0
+    worked_seconds: float = 0.0
+    """Time in which something was done for it: without gates, limits and the time between two runs."""
+    busy_since: float = 0.0
     scope_violations: int = 0
     skip_asked: bool = False
 

@@ -229,7 +229,7 @@ def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
             return [outcome(effect, ok(claim="complete"))]
         case ef.CheckScope():
             change = FileChange(path="a.py", change="modified", added=1)
-            tree = f"t{len(world.log)}"
+            tree = f"t{world.state.seq}"
             return [
                 ev.ScopeChecked(
                     id=effect.id,
