@@ -26,6 +26,7 @@ def summary(state: State) -> str:
         if state.outcome is Outcome.DONE
         else f"Sprint {state.sprint} ended: {state.outcome or 'still going'}. {clean_line(state.outcome_reason)}"
     )
+    over = all(task.ended for task in tasks)
     overridden = sum(task.overridden and task.status is Status.COMPLETE for task in tasks)
     lines = [
         *_questions(state),
@@ -34,8 +35,8 @@ def summary(state: State) -> str:
         f"Evidence: {plural(len(last), 'check')}: {', '.join(by)}"
         + (f", {plural(overridden, 'review')} overridden by the human" if overridden else ""),
         "",
-        "Final Validation:",
-        *_validation(state, tasks),
+        *_waiting(state),
+        *(["Final Validation:", *_validation(state, tasks)] if over else [_so_far(state)]),
         "",
         "Files Modified:",
         f"- {plural(files.count('added'), 'file')} created",
@@ -69,6 +70,22 @@ def _questions(state: State) -> list[str]:
         lines.append(f"- {task.id} {clean_line(task.spec.title)}: {clean_line(question.text)}")
         lines.append(f'  → devteam allow {task.id} "{clean_line(question.allow)}"')
     return [*lines, ""]
+
+
+def _waiting(state: State) -> list[str]:
+    """Open gates, each with what to type."""
+    gates = state.open_gates()
+    lines = ["Waits for you:"] if gates else []
+    for gate in gates:
+        lines.append(f"- {gate.id} {gate.kind} gate: {clean_line(gate.title)}")
+        lines.append(f"  → devteam gate {gate.id}; devteam answer {gate.id} {'|'.join(gate.choices)}")
+    return [*lines, ""] if lines else []
+
+
+def _so_far(state: State) -> str:
+    """A sprint that goes on later is not validated: only what is committed counts."""
+    done, total = state.progress()
+    return f"So far: {done} of {plural(total, 'task')} complete and committed on {state.branch}"
 
 
 def _validation(state: State, tasks: list[TaskState]) -> list[str]:

@@ -9,6 +9,7 @@ from engine.core import sprint_review
 from engine.core.clean import clean, clean_line
 from engine.core.model import Decision, ProofVerdict, Verdict
 from engine.core.state import State, Status, TaskState
+from engine.core.status_words import of_sprint
 from engine.core.wording import plural
 
 STYLE = """
@@ -54,7 +55,7 @@ def page(state: State, diffs: Mapping[str, str]) -> str:
         "<meta http-equiv='Content-Security-Policy' content=\"default-src 'none'; style-src 'unsafe-inline'\">",
         f"<title>{_text(title)}</title><style>{STYLE}</style></head><body>",
         f"<h1>{_text(title)}</h1><p class='soft'>{_text(state.sprint)} on {_text(state.branch)} · "
-        f"{done} of {plural(total, 'task')} complete · {_text(state.outcome or 'not ended')} · "
+        f"{done} of {plural(total, 'task')} complete · {_text(of_sprint(state) or 'not ended')} · "
         f"${state.spent_usd:.2f} in {plural(state.calls, 'call')}</p>",
         _open_ends(state, tasks),
         _final_review(state),

@@ -51,7 +51,7 @@ def past_tasks(state: State) -> list[tuple[float, PastTask]]:
             PastTask(
                 complexity=task.complexity,
                 usd=task.spent_usd,
-                seconds=max(0.0, task.ended_at - task.started_at),
+                seconds=task.worked_seconds,
                 iterations=task.iteration,
             ),
         )

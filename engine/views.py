@@ -11,7 +11,7 @@ from engine import files, report
 from engine.closing_summary import summary
 from engine.core.clean import clean, clean_line
 from engine.core.state import State, Status, TaskState
-from engine.core.status_words import of_status
+from engine.core.status_words import of_sprint, of_status
 from engine.core.vocabulary import GateKind
 
 LESSONS = 5
@@ -33,7 +33,7 @@ def progress(state: State) -> str:
     lines = [
         f"sprint: {state.sprint}",
         f"branch: {state.branch}",
-        f"status: {'running' if state.running else state.outcome or 'not started'}",
+        f"status: {of_sprint(state) or 'not started'}",
         f"tasks: {done}/{total}",
         f"iterations: {state.iterations}",
         f"health: {state.health.value} ({clean_line(state.health_reason)})",
@@ -71,7 +71,7 @@ def loop_state(state: State) -> str:
     lines = [
         "# Loop State",
         f"**Iteration**: {state.iterations}",
-        f"**Status**: {'IN_PROGRESS' if state.running else (state.outcome or 'INITIALIZING').upper()}",
+        f"**Status**: {'IN_PROGRESS' if state.running else (of_sprint(state) or 'INITIALIZING').upper()}",
         f"**Health**: {state.health.value}: {clean_line(state.health_reason)}",
         f"**Current**: {', '.join(current) or '~'}",
     ]
@@ -93,7 +93,7 @@ def tracking(state: State) -> str:
         "---",
         f"topic: {state.topic}",
         f"sprint: {state.sprint}",
-        f"status: {'in-progress' if state.running else state.outcome or 'not-started'}",
+        f"status: {'in-progress' if state.running else of_sprint(state) or 'not-started'}",
         f"fix_gate_mode: {'auto' if state.auto_mode(GateKind.FIX) else 'gated'}",
         f"task_gate_mode: {'auto' if state.auto_mode(GateKind.TASK) else 'gated'}",
         f"fix_attempts: {current.fix_attempts if current else 0}",

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from engine.core import events as ev
 from engine.core import fold_agents, fold_ends, fold_gates, fold_planning, fold_sprint_review, fold_tasks, machine
-from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint
+from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint, Wait
 from engine.core.failures import backoff
 from engine.core.fold_ends import with_grants
 from engine.core.model import Plan, ResultKind, Role, Verdict
@@ -318,6 +318,7 @@ def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
 
 
 def _effect_started(state: State, effect: AnyEffect) -> State:
+    state = _busy(state, effect)
     state = replace(state, inflight={**state.inflight, effect.id: effect}, effect_count=state.effect_count + 1)
     if isinstance(effect, CallAgent):
         kept = max(KEPT_CALLS, state.policy.limits.calls_per_hour)
@@ -328,10 +329,29 @@ def _effect_started(state: State, effect: AnyEffect) -> State:
     return state
 
 
-def _landed(state: State, effect_id: str) -> State:
-    if effect_id not in state.inflight:
+def _busy(state: State, effect: AnyEffect) -> State:
+    task = state.tasks.get(effect.task)
+    if task is None or isinstance(effect, Wait) or _at_work(state, task.id):
         return state
-    return replace(state, inflight={key: value for key, value in state.inflight.items() if key != effect_id})
+    return replace(state, tasks={**state.tasks, task.id: replace(task, busy_since=state.now)})
+
+
+def _at_work(state: State, task: str) -> bool:
+    return any(not isinstance(effect, Wait) for effect in state.task_in_flight(task))
+
+
+def _landed(state: State, effect_id: str, *, worked: bool = True) -> State:
+    """`worked`: its time counts; of one whose end nobody saw, nobody knows how long it was at work."""
+    effect = state.inflight.get(effect_id)
+    if effect is None:
+        return state
+    state = replace(state, inflight={key: value for key, value in state.inflight.items() if key != effect_id})
+    task = state.tasks.get(effect.task)
+    if task is None or not task.busy_since or _at_work(state, task.id):
+        return state
+    seconds = max(0.0, state.now - task.busy_since) if worked else 0.0
+    rested = replace(task, worked_seconds=task.worked_seconds + seconds, busy_since=0.0)
+    return replace(state, tasks={**state.tasks, task.id: rested})
 
 
 def _effect_failed(state: State, event: ev.EffectFailed) -> State:
@@ -379,7 +399,7 @@ def _abandoned(state: State) -> State:
 
 def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
     effect = state.inflight.get(event.id)
-    state = _landed(state, event.id)
+    state = _landed(state, event.id, worked=False)
     if effect is None:
         return state
     if isinstance(effect, CallAgent):

@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 from engine.core import events as ev
 from engine.core.fold import apply
-from engine.core.forecast import forecast
+from engine.core.forecast import Forecast, forecast
 from engine.core.model import Decision, Role, Struct
 from engine.core.state import State, Status
 from engine.core.vocabulary import Council
+from engine.core.wording import plural
 
 
 class Statistics(Struct, frozen=True, kw_only=True):
@@ -36,7 +37,9 @@ class Statistics(Struct, frozen=True, kw_only=True):
     forecast_usd: float = 0.0
     forecast_seconds: float = 0.0
     forecast_tasks: int = 0
-    """Complete tasks that had been forecast before their sprint began."""
+    """Complete tasks that had been forecast before their sprint began; the forecast of those, and what they took."""
+    forecast_spent: float = 0.0
+    forecast_took: float = 0.0
 
     def rows(self) -> list[tuple[str, str]]:
         """In words, for people."""
@@ -57,21 +60,33 @@ class Statistics(Struct, frozen=True, kw_only=True):
             ("spent in all", f"${self.usd:.2f}"),
         ]
         if self.forecast_tasks:
-            said = f"${self.forecast_usd:.2f} forecast, ${self.usd_complete:.2f} spent on {self.forecast_tasks} tasks"
-            rows.append(("forecast against outcome", said))
+            said = f"${self.forecast_usd:.2f} and {self.forecast_seconds / 60:.0f} min forecast"
+            was = f"${self.forecast_spent:.2f} and {self.forecast_took / 60:.0f} min"
+            rows.append(("forecast against outcome", f"{said}, {was} for {plural(self.forecast_tasks, 'task')}"))
         return rows
 
 
-def of_sprint(envelopes: Iterable[ev.Envelope]) -> Statistics:
+class SprintStatistics(Struct, frozen=True, kw_only=True):
+    """One sprint's own figures: a point of a plot over sprints."""
+
+    sprint: str
+    title: str = ""
+    at: float = 0.0
+    """When it was last worked on."""
+    figures: Statistics
+
+
+def of_sprint(envelopes: Iterable[ev.Envelope]) -> SprintStatistics:
     """One sprint, from its events."""
     state = State()
     claimed: dict[tuple[str, int], bool] = {}
     claims = contradicted = 0
-    expected = None
+    expected: dict[str, Forecast] = {}
     for envelope in envelopes:
         event = envelope.event
-        if isinstance(event, ev.RunStarted) and expected is None and state.plan is not None:
-            expected = forecast(state.plan.tasks(), event.history, event.policy.ladder.rungs)
+        if isinstance(event, ev.RunStarted) and not expected and state.plan is not None:
+            rungs = event.policy.ladder.rungs
+            expected = {task.id: forecast((task,), event.history, rungs) for task in state.plan.tasks()}
         match event:
             case ev.AgentFinished(role=Role.IMPLEMENTER):
                 claimed[event.task, event.iteration] = event.result.claim == "complete"
@@ -86,8 +101,10 @@ def of_sprint(envelopes: Iterable[ev.Envelope]) -> Statistics:
     for task in done:
         name = "human" if task.overridden else "council" if task.council is Council.DONE else state.rung_name(task.rung)
         by[name or "?"] = by.get(name or "?", 0) + 1
+    foreseen = [task for task in done if task.id in expected]
     sat = [task for task in state.tasks.values() if task.council is Council.DONE]
-    return Statistics(
+    title = state.plan.title if state.plan is not None else ""
+    figures = Statistics(
         sprints=1,
         tasks=len(state.tasks),
         complete=len(done),
@@ -100,11 +117,14 @@ def of_sprint(envelopes: Iterable[ev.Envelope]) -> Statistics:
         contradicted=contradicted,
         usd=state.spent_usd,
         usd_complete=sum(task.spent_usd for task in done),
-        seconds_complete=sum(max(0.0, task.ended_at - task.started_at) for task in done),
-        forecast_usd=expected.usd if expected is not None else 0.0,
-        forecast_seconds=expected.seconds if expected is not None else 0.0,
-        forecast_tasks=len(done) if expected is not None else 0,
+        seconds_complete=sum(task.worked_seconds for task in done),
+        forecast_usd=sum(expected[task.id].usd for task in foreseen),
+        forecast_seconds=sum(expected[task.id].seconds for task in foreseen),
+        forecast_tasks=len(foreseen),
+        forecast_spent=sum(task.spent_usd for task in foreseen),
+        forecast_took=sum(task.worked_seconds for task in foreseen),
     )
+    return SprintStatistics(sprint=state.sprint, title=title, at=state.now, figures=figures)
 
 
 def together(several: Iterable[Statistics]) -> Statistics:

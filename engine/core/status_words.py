@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from engine.core.model import Health, Struct
-from engine.core.state import Status
+from engine.core.state import State, Status
 from engine.core.vocabulary import Outcome
 
 
@@ -66,6 +66,17 @@ def of_outcome(outcome: Outcome) -> Words:
             return Words(word="ERROR", sign="bad", style="bad")
         case _:
             assert_never(outcome)
+
+
+def of_sprint(state: State) -> str:
+    """How a sprint stands, in a word. A run that was only to plan may be done; its sprint is not."""
+    if state.running:
+        return "running"
+    if state.outcome is Outcome.DONE and not all(task.ended for task in state.tasks.values()):
+        return "planned"
+    if state.outcome is Outcome.DONE and state.plan is None:
+        return "prd"
+    return state.outcome.value if state.outcome is not None else ""
 
 
 def of_health(health: Health) -> Words:

@@ -13,6 +13,7 @@ from engine.core.events import Envelope
 from engine.core.evidence import EvidenceRecord
 from engine.core.model import Struct
 from engine.core.state import State
+from engine.core.statistics import SprintStatistics
 from engine.core.vocabulary import LinkState
 
 
@@ -75,13 +76,17 @@ class GetSprints(Query, frozen=True, kw_only=True, tag="sprints"):
     pass
 
 
+class GetStatistics(Query, frozen=True, kw_only=True, tag="statistics"):
+    """What every sprint of the repository adds up to, oldest first: the points of the statistics page."""
+
+
 class GetFile(Query, frozen=True, kw_only=True, tag="file"):
     """One of the sprint's own files: plan.md, context.md, report.md, progress.txt, config.toml."""
 
     name: str
 
 
-AnyQuery = GetDiff | GetEvidence | GetReport | GetOutput | GetPrompt | GetEvents | GetSprints | GetFile
+AnyQuery = GetDiff | GetEvidence | GetReport | GetOutput | GetPrompt | GetEvents | GetSprints | GetStatistics | GetFile
 
 
 class SprintLine(Struct, frozen=True, kw_only=True):
@@ -104,6 +109,7 @@ class Answered(Struct, frozen=True, kw_only=True):
     events: tuple[bytes, ...] = ()
     """Envelopes as JSON lines."""
     sprints: tuple[SprintLine, ...] = ()
+    statistics: tuple[SprintStatistics, ...] = ()
     path: str = ""
     """A file the user may open."""
     error: str = ""

@@ -16,6 +16,8 @@ from engine.core.events import ChecksFinished, Envelope, encode_envelope
 from engine.core.evidence import EvidenceRecord
 from engine.core.fold import apply, fold
 from engine.core.state import State
+from engine.core.statistics import of_sprint as of_events
+from engine.core.status_words import of_sprint
 from engine.link.codec import CodecError, Recorded, decode_item
 from engine.link.protocol import (
     Answered,
@@ -28,6 +30,7 @@ from engine.link.protocol import (
     GetPrompt,
     GetReport,
     GetSprints,
+    GetStatistics,
     Item,
     LinkStatus,
     SprintLine,
@@ -195,12 +198,14 @@ class ReplayLink:
             case GetSprints():
                 state = self.state_at(self._at)
                 done, total = state.progress()
-                status = "running" if state.running else state.outcome or ""
+                status = of_sprint(state)
                 title = state.plan.title if state.plan else ""
                 line = SprintLine(
                     id=state.sprint, title=title, status=status, done=done, total=total, spent_usd=state.spent_usd
                 )
                 return Answered(sprints=(line,))
+            case GetStatistics():
+                return Answered(statistics=(of_events(item for item in played if isinstance(item, Envelope)),))
             case GetDiff() | GetPrompt() | GetFile():
                 return Answered(error="the recording does not hold this")
             case _:

@@ -14,7 +14,11 @@ from engine.core.commands import Ack, AnyCommand, Cancel, Pause, Resume, SetAtte
 from engine.core.events import AnyEvent, CommandHandled, Envelope, RunEnded
 from engine.core.model import Struct
 from engine.core.orders import obey
+from engine.core.planning import comes_first
 from engine.core.state import State
+from engine.core.statistics import SprintStatistics
+from engine.core.statistics import of_sprint as of_events
+from engine.core.status_words import of_sprint
 from engine.core.vocabulary import Outcome
 from engine.engine_log import read as read_engine_log
 from engine.journal import EngineLock, EngineRunning, Holder, Journal, JournalMissing
@@ -71,13 +75,18 @@ class Desk(Struct, frozen=True, kw_only=True):
                 continue
             state = stored_state(self.project, folder)
             done, total = state.progress()
-            word = "running" if state.running else state.outcome or folder.status
+            word = of_sprint(state) or folder.status
             lines.append(
                 SprintLine(
                     id=folder.id, title=folder.title, status=word, done=done, total=total, spent_usd=state.spent_usd
                 )
             )
         return lines
+
+    def statistics(self) -> list[SprintStatistics]:
+        """What each sprint adds to the whole; those that have not begun add nothing."""
+        found = (of_events(self.events(folder.id)) for folder in list_sprints(self.project.root))
+        return [one for one in found if one.sprint]
 
     def events(self, hint: str = "", after: int = 0) -> Iterator[Envelope]:
         """A sprint's events as recorded."""
@@ -169,7 +178,8 @@ class Desk(Struct, frozen=True, kw_only=True):
                     CommandHandled(command=command.id or "by-hand", name=name, ok=True, detail=outcome.detail)
                 )
                 journal.append(sprint.id, events)
-        then = "; devteam run goes on from there" if outcome.ok and not isinstance(command, Cancel) else ""
+        goes_on = "devteam plan" if comes_first(state) else "devteam run"
+        then = f"; {goes_on} goes on from there" if outcome.ok and not isinstance(command, Cancel) else ""
         return Ack(ok=outcome.ok, detail=f"{outcome.detail}{then}")
 
     def viewer(self) -> Journal:

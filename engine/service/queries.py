@@ -27,6 +27,7 @@ from engine.link.protocol import (
     GetPrompt,
     GetReport,
     GetSprints,
+    GetStatistics,
 )
 from engine.plans.sprints import SprintFolder
 from engine.service.local import Desk
@@ -68,6 +69,8 @@ class Answers:
                 return Answered(events=tuple(lines))
             case GetSprints():
                 return Answered(sprints=tuple(self._desk.sprints()))
+            case GetStatistics():
+                return Answered(statistics=tuple(self._desk.statistics()))
             case GetFile():
                 return self._named_file(query.name)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from engine import html_report, pull_request, report, statistics
+from engine import html_report, pull_request, report
 from engine.closing_summary import summary
+from engine.core import statistics
 from engine.core.state import State
+from engine.core.statistics import Statistics
 from engine.link.protocol import GetDiff
-from engine.plans.sprints import list_sprints
 from engine.service.local import Desk
 from engine.service.queries import Answers
-from engine.statistics import Statistics
 
 
 def task_report(desk: Desk, state: State, task: str) -> Iterator[str]:
@@ -39,8 +39,7 @@ def pull_request_text(desk: Desk, hint: str) -> str:
 
 def statistics_of(desk: Desk) -> Statistics:
     """Every sprint of the repository together."""
-    folders = [folder.id for folder in list_sprints(desk.root)]
-    return statistics.together(statistics.of_sprint(desk.events(name)) for name in folders)
+    return statistics.together(one.figures for one in desk.statistics())
 
 
 def sprint_report(state: State, desk: Desk | None = None) -> Iterator[str]:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from engine.core.clean import clean_line
 from engine.core.model import Struct
+from engine.core.status_words import of_sprint
 from engine.link.user_errors import UserError
 from engine.plans.in_place import change
 from engine.plans.sprints import list_sprints
@@ -57,7 +58,7 @@ def fill(desk: Desk) -> tuple[Item, ...]:
         waiting = [
             folder.id
             for folder in list_sprints(desk.root)
-            if not folder.problem and stored_state(desk.project, folder).outcome != "done"
+            if not folder.problem and of_sprint(stored_state(desk.project, folder)) != "done"
         ]
         if not waiting:
             raise UserError("there is no sprint that is not done", 'devteam plan "what to do"')

@@ -6,9 +6,9 @@ from html.parser import HTMLParser
 
 from engine.core.model import CheckKind, CheckResult, Criterion, Review, TaskSpec, Verdict
 from engine.core.state import Status
+from engine.core.statistics import Statistics, together
 from engine.html_report import page
 from engine.pull_request import description
-from engine.statistics import Statistics, together
 from tests.core.parts import a_state, a_task
 
 EVIL = "<script>alert(1)</script> & \x1b[31mred\u202e"

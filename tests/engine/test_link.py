@@ -21,6 +21,7 @@ from engine.link.protocol import (  # fmt: skip
     GetPrompt,
     GetReport,
     GetSprints,
+    GetStatistics,
     LinkStatus,
 )
 from engine.perform.checks.run.evidence import Judgement
@@ -83,6 +84,8 @@ def test_queries(desk: Desk, query: AnyQuery, field: str, expected: str) -> None
 
 def test_queries_with_data(desk: Desk) -> None:
     assert _ask(desk, GetSprints()).sprints[0].done == 2
+    (point,) = _ask(desk, GetStatistics()).statistics
+    assert (point.figures.complete, point.figures.sprints) == (2, 1)
     assert len(_ask(desk, GetEvents(after=3, limit=5)).events) == 5
     assert [record.iteration for record in _ask(desk, GetEvidence(task="1.2")).evidence] == [2, 1]
     assert _ask(desk, GetOutput(task="1.1")).error == ""

@@ -11,16 +11,32 @@ from engine.core.effects import CallAgent, Wait
 from engine.core.evidence import EvidenceRecord
 from engine.core.gates import MAY_BE_AUTO, waiting_questions
 from engine.core.model import Role
+from engine.core.planning_state import Stage
 from engine.core.state import State, Status
+from engine.core.status_words import of_sprint
 from engine.core.wording import plural
 from tui.cli.printing import clock_text
 from tui.kit.glyphs import UNICODE, of_status
 
+PLANNING_WORDS = {
+    Stage.GATHER: "the repository is looked at",
+    Stage.PRD: "the PRD is being written",
+    Stage.PRD_GATE: "the PRD waits for you",
+    Stage.DRAFT: "the planner is at it",
+    Stage.QUESTIONS: "it needs your answers",
+    Stage.CHECK: "its draft is checked",
+    Stage.REVIEW: "its draft is reviewed",
+    Stage.GATE: "it waits for your approval",
+    Stage.APPROVED: "approved",
+    Stage.DROPPED: "dropped",
+}
+
 
 def status_lines(state: State, engine: str, viewers: int | None = None) -> Iterator[str]:
     done, total = state.progress()
-    title = clean_line(state.plan.title) if state.plan else ""
-    yield f"{state.sprint}  {title}"
+    planning = state.planning
+    title = state.plan.title if state.plan else planning.request.split("\n", 1)[0] if planning else ""
+    yield f"{state.sprint}  {clean_line(title, 200)}"
     if engine:
         yield f"engine    {engine}; sandbox {state.sandbox or '?'}; {'attended' if state.attended else 'unattended'}"
         if viewers is not None:
@@ -29,10 +45,14 @@ def status_lines(state: State, engine: str, viewers: int | None = None) -> Itera
     elif state.running:
         yield "engine    gone in the middle of a run; devteam run takes it up again, nothing is lost"
     else:
-        yield f"engine    not running{': ' + state.outcome if state.outcome else ''}"
+        yield f"engine    not running{': ' + word if (word := of_sprint(state)) else ''}"
     if state.outcome_reason and not engine:
         yield f"ended     {clean_line(state.outcome_reason)}"
-    yield f"tasks     {done} of {total} complete, {plural(state.iterations, 'iteration')}"
+    if planning is not None and planning.under_way:
+        about = f"another plan for task {planning.task}" if planning.task else "the plan"
+        yield f"planning  {about}: {PLANNING_WORDS[planning.stage]}, draft {planning.version}"
+    if total:
+        yield f"tasks     {done} of {total} complete, {plural(state.iterations, 'iteration')}"
     yield f"health    {state.health.value}: {clean_line(state.health_reason)}"
     yield f"spent     ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f} in {plural(state.calls, 'call')}"
     autos = [kind for kind in MAY_BE_AUTO if state.auto_mode(kind)]

@@ -19,7 +19,8 @@ def gate_lines(state: State, gate: GateState, since: str) -> Iterator[str]:
     yield f"{gate.id}  {gate.kind.value} gate: {clean_line(gate.title, 500)}"
     yield f"  open since {since}" if gate.open else f"  answered: {gate.choice}" + (f" by {gate.by}" if gate.by else "")
     for line in gate.body.splitlines():
-        yield f"  {clean_line(line, 2000)}"
+        indent = len(line) - len(line.lstrip(" "))
+        yield f"  {' ' * min(indent, 12)}{clean_line(line, 2000)}"
     if task is not None:
         yield from _measured(task, gate.body)
     for question, answer in gate.questions:

@@ -9,6 +9,7 @@ def show(sprint: str, json: bool) -> None:
     """Where the sprint stands, as one JSON object or as lines for people."""
     from engine.core.effects import Wait
     from engine.core.gates import waiting_questions
+    from engine.core.status_words import of_sprint
 
     desk = say.desk()
     state = desk.state(sprint)
@@ -22,6 +23,7 @@ def show(sprint: str, json: bool) -> None:
                 "branch": state.branch,
                 "running": state.running and holder is not None,
                 "engine_pid": holder.pid if holder else None,
+                "standing": of_sprint(state),
                 "outcome": state.outcome,
                 "reason": state.outcome_reason,
                 "tasks": {task.id: task.status.value for task in state.tasks.values()},
