@@ -75,6 +75,8 @@ def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tupl
     if not proven(task):
         word = task.proof.value if task.proof else ""
         return Verdict.NOT_RUN, f"{word}: {task.proof_reason or 'nothing turned from red to green'}"
+    if task.proof:
+        reason = f"{task.proof.value}, {reason}"
     if not needs_review or task.overridden:
         return Verdict.PASS, reason
     review = task.review

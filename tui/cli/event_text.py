@@ -126,7 +126,8 @@ def _words(event: ev.Fact) -> str:
         case ev.ChecksFinished():
             owner = f"task {event.task}" if event.task else event.purpose
             found = "  ".join(f"{result.name} {result.verdict.value}" for result in event.results)
-            return f"{owner} checks: {found}"
+            shown = f" → {event.proof.value}: {event.proof_reason}" if event.proof else ""
+            return f"{owner} checks: {found}{shown}"
         case ev.ReviewFinished():
             word = "approved" if event.review.approved else "needs changes"
             return f"task {event.task} review: {word}. {event.review.summary}"
