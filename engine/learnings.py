@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+from engine import files
 from engine.core.clean import clean, clean_line
+from engine.core.disputes import VOICES
 from engine.core.events import LearningRecorded
-from engine.core.model import Struct
+from engine.core.model import Disputed, Struct
 from engine.paths import RepoPaths, kebab
 
 MOST_SHOWN = 5
@@ -16,10 +18,8 @@ MOST_CHARS = 1_600
 LARGEST = 64_000
 ALIKE = 0.75
 """Share of words two titles have in common to be the same learning."""
-DISPUTES = 2
-"""So many agents contradict a learning, and the human is asked about it."""
 _FILE = re.compile(r"(\d{3,})-([a-z0-9][\w.-]*)\.md$")
-_FIELD = re.compile(r"^- (kind|origin|files|contradicted): (.*)$", re.MULTILINE)
+_FIELD = re.compile(r"^- (kind|origin|files|contradicted|settled): (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[a-z][a-z0-9_]{2,}")
 _PLAIN = frozenset(
     {"the", "and", "for", "with", "that", "this", "from", "into", "not", "are", "was", "were", "has", "have", "its"}
@@ -41,6 +41,13 @@ class Learning(Struct, frozen=True, kw_only=True):
     origin: str = ""
     files: tuple[str, ...] = ()
     disputes: tuple[str, ...] = ()
+    """What was said against it since a human last spoke."""
+    settled: str = ""
+    """What the human said."""
+
+    @property
+    def dropped(self) -> bool:
+        return self.settled.startswith("dropped ")
 
 
 class Relevant(Struct, frozen=True, kw_only=True):
@@ -71,6 +78,7 @@ def parse(name: str, text: str, path: Path) -> Learning:
     first = next((line for line in text.splitlines() if line.strip()), name)
     fields = _FIELD.findall(text)
     values = dict(reversed(fields))
+    spoken = max((place for place, (key, _words) in enumerate(fields) if key == "settled"), default=-1)
     return Learning(
         name=name,
         title=clean_line(first.lstrip("# ")),
@@ -79,7 +87,8 @@ def parse(name: str, text: str, path: Path) -> Learning:
         avoid=values.get("kind") == "avoid",
         origin=values.get("origin", ""),
         files=tuple(one.strip() for one in values.get("files", "").split(",") if one.strip()),
-        disputes=tuple(words for key, words in fields if key == "contradicted"),
+        disputes=tuple(words for key, words in fields[spoken + 1 :] if key == "contradicted"),
+        settled=fields[spoken][1] if spoken >= 0 else "",
     )
 
 
@@ -100,9 +109,27 @@ def with_dispute(one: Learning, who: str) -> str:
     return f"{one.text.rstrip()}\n- contradicted: {clean_line(who, 300)}\n"
 
 
+def disputed(learnings: Iterable[Learning]) -> dict[str, Disputed]:
+    """What a run must know of: every learning somebody objects to."""
+    return {
+        one.name: Disputed(title=one.title, said=one.disputes, settled=one.settled)
+        for one in learnings
+        if one.disputes and not one.dropped
+    }
+
+
+def settle(root: Path, disputed: Mapping[str, Disputed]) -> None:
+    """What the human said of a learning stands in its file."""
+    spoken = {name: one.settled for name, one in disputed.items() if one.settled}
+    for one in read_all(root) if spoken else ():
+        words = clean_line(spoken.get(one.name, ""), 400)
+        if words and one.settled != words:
+            files.write(one.path, f"{one.text.rstrip()}\n- settled: {words}\n".encode(), mode=files.SHARED)
+
+
 def doubtful(learnings: Iterable[Learning]) -> list[Learning]:
     """Contradicted so often that a human should say what holds."""
-    return [one for one in learnings if len(one.disputes) >= DISPUTES]
+    return [one for one in learnings if len(one.disputes) >= VOICES and not one.dropped]
 
 
 def file_name(number: int, event: LearningRecorded) -> str:
@@ -126,6 +153,8 @@ def relevant(learnings: Sequence[Learning], words: str, files: Iterable[str]) ->
     folders = {str(PurePosixPath(path).parent) for path in paths} - {"."}
     scored = []
     for place, one in enumerate(learnings):
+        if one.dropped:
+            continue
         same = [path for path in one.files if path in paths]
         near = [path for path in one.files if str(PurePosixPath(path).parent) in folders and path not in same]
         shared = sorted(wanted & _words(f"{one.title} {one.text}"), key=lambda word: (-len(word), word))

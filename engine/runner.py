@@ -18,7 +18,7 @@ from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
 from engine.core.forecast import PastTask
 from engine.core.index_ladder import RungStats
-from engine.core.model import MachineFault, Struct
+from engine.core.model import Disputed, MachineFault, Struct
 from engine.core.orders import obey
 from engine.core.planning_state import Until
 from engine.core.policy import Policy
@@ -59,6 +59,7 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     checks: tuple[str, ...] = ()
     until: Until = Until.SPRINT
     history: tuple[PastTask, ...] = ()
+    disputed: dict[str, Disputed] = {}
 
 
 Boundary = Callable[[str, AnyEffect], None]
@@ -182,6 +183,7 @@ class Runner:
             checks=options.checks,
             until=options.until,
             history=options.history,
+            disputed=options.disputed,
         )
         self.append(*lost, started, *found)
 

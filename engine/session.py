@@ -225,7 +225,7 @@ class Session:
             workspace=workspace,
             checks=tuple((spec.name, shlex.join(spec.command)) for spec in specs),
             required=any(spec.required for spec in specs),
-            decisions=lambda: tuple(one.title for one in learnings.read_all(project.root)[-30:]),
+            decisions=lambda: tuple(one.title for one in learnings.read_all(project.root) if not one.dropped)[-30:],
             now=self._clock.now,
         )
         calls = Calls(
@@ -333,6 +333,7 @@ class Session:
             measured=others.measured,
             until=options.until,
             history=others.tasks,
+            disputed=learnings.disputed(learnings.read_all(self.project.root)),
         )
 
     def _policy(self, config: Config) -> Policy:

@@ -102,6 +102,7 @@ class Views:
                 views.write_atomically(repo.init_script, _INIT)
             self._write_draft(state)
             self._mark_plan(state)
+            learnings.settle(self._project.root, state.disputed)
             self.problem = ""
         except (OSError, PlanRefused) as error:
             self.problem = str(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core import sprint_review
+from engine.core import disputes, sprint_review
 from engine.core.admission import Turn
 from engine.core.effects import AnyEffect, Finish, Land, RunChecks
 from engine.core.events import TaskEnded
@@ -57,7 +57,9 @@ def close(turn: Turn) -> list[AnyEffect]:
     if turn.ending is not None:
         return [finish(state, *turn.ending)]
     if parked := [
-        gate for gate in state.open_gates() if gate.task not in state.tasks or not state.tasks[gate.task].ended
+        gate
+        for gate in state.open_gates()
+        if (gate.task not in state.tasks or not state.tasks[gate.task].ended) and disputes.waits(state, gate)
     ]:
         if state.attended and state.waits:
             return []

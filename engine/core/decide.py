@@ -16,6 +16,7 @@ from engine.core import (
     budget,
     closing,
     council,
+    disputes,
     footing,
     gate_steps,
     gates,
@@ -82,6 +83,7 @@ def decide(state: State) -> Decisions:
     if planning.beside(state):
         planning.advance(turn)
     sprint_review.consider(turn)
+    disputes.consider(turn)
     if turn.events:
         return Decisions(events=tuple(turn.events))
     if not turn.effects and not state.held() and not state.paused:

@@ -18,6 +18,7 @@ from engine.core.model import (
     CheckResult,
     Decision,
     Diagnosis,
+    Disputed,
     FaultDomain,
     FileChange,
     Finding,
@@ -85,6 +86,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     """Where the run stops: at the PRD, at the approved plan, or with the sprint."""
     history: tuple[PastTask, ...] = ()
     """Finished tasks of the repository's other sprints, the latest: what a forecast is made from."""
+    disputed: dict[str, Disputed] = {}
+    """Learnings that agents of any sprint contradict, by name."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True, tag="run_ended"):

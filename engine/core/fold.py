@@ -6,8 +6,17 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
+from engine.core import (
+    disputes,
+    fold_agents,
+    fold_ends,
+    fold_gates,
+    fold_planning,
+    fold_sprint_review,
+    fold_tasks,
+    machine,
+)
 from engine.core import events as ev
-from engine.core import fold_agents, fold_ends, fold_gates, fold_planning, fold_sprint_review, fold_tasks, machine
 from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint, Wait
 from engine.core.failures import backoff
 from engine.core.fold_ends import with_grants
@@ -180,7 +189,8 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.Noted():
             return replace(state, notes=_note(state, event.text))
         case ev.LearningDisputed():
-            return replace(state, notes=_note(state, f"learning {event.name} is contradicted: {event.why}"))
+            words = f"learning {event.name} is contradicted: {event.why}"
+            return disputes.said(replace(state, notes=_note(state, words)), event)
         case ev.CommandHandled() | ev.Unknown():
             return state
         case _:
@@ -255,6 +265,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
         # The run before was killed: its wall time counts up to the last thing it recorded.
         state = replace(state, active_seconds=state.active_seconds + max(0.0, last - state.run_started_at))
     state = fold_sprint_review.run_started(fold_planning.run_started(fold_tasks.taken_up(state, at)))
+    state = disputes.run_started(state, event.disputed)
     breakers = {
         name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
     }

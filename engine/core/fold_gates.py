@@ -7,8 +7,8 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from engine.core import disputes, fold_planning, fold_sprint_review, gates
 from engine.core import events as ev
-from engine.core import fold_planning, fold_sprint_review, gates
 from engine.core.effects import CallAgent
 from engine.core.model import Decision
 from engine.core.state import GateState, State, Step, TaskState
@@ -39,6 +39,8 @@ def opened(state: State, event: ev.GateOpened) -> State:
     state = replace(state, gates=known, gate_count=state.gate_count + 1)
     if event.kind is GateKind.SPRINT:
         return fold_sprint_review.gate_opened(state, event)
+    if event.kind is GateKind.LEARNING:
+        return disputes.gate_opened(state, event)
     if not event.task:
         return fold_planning.gate_opened(state, event)
     task = state.tasks.get(event.task)
@@ -57,6 +59,8 @@ def answered(state: State, event: ev.GateAnswered) -> State:
         state = replace(state, stopping=Stopping.GRACEFUL)
     if gate.kind is GateKind.SPRINT:
         return fold_sprint_review.gate_answered(state, gate)
+    if gate.kind is GateKind.LEARNING:
+        return disputes.gate_answered(state, gate)
     if not gate.task:
         return fold_planning.gate_answered(state, gate)
     task = state.tasks.get(gate.task)
@@ -75,7 +79,7 @@ def answered(state: State, event: ev.GateAnswered) -> State:
             task = _blocked(state, task, event.choice, gate.by or "you")
         case GateKind.PERMISSION:
             task = _permission(state, task, event.choice)
-        case GateKind.QUESTION | GateKind.PLAN | GateKind.PRD | GateKind.SPRINT:
+        case GateKind.QUESTION | GateKind.PLAN | GateKind.PRD | GateKind.SPRINT | GateKind.LEARNING:
             pass
         case _:
             assert_never(gate.kind)

@@ -48,6 +48,7 @@ RECORDS: tuple[ChoiceRecord, ...] = (
             GateKind.PLAN: Meaning(short="approve", long="the plan is taken as it is shown"),
             GateKind.PRD: Meaning(short="approve", long="a plan is made of it"),
             GateKind.SPRINT: Meaning(short="fix it", long="the tasks concerned are opened again with the review"),
+            GateKind.LEARNING: Meaning(short="drop it", long="no later prompt is given it"),
         },
     ),
     ChoiceRecord(
@@ -79,6 +80,7 @@ RECORDS: tuple[ChoiceRecord, ...] = (
             GateKind.PLAN: Meaning(short="drop it", long="the plan there was stays"),
             GateKind.PRD: Meaning(short="drop it", long="nothing is planned"),
             GateKind.SPRINT: Meaning(short="override", long="the sprint is taken as it is; the report says so"),
+            GateKind.LEARNING: Meaning(short="keep it", long="it holds; what was said against it is settled"),
         },
     ),
     ChoiceRecord(
@@ -96,7 +98,7 @@ RECORDS: tuple[ChoiceRecord, ...] = (
         key="t",
         about="Stop the sprint at this task",
         gates=dict.fromkeys(
-            (kind for kind in GateKind if kind not in (GateKind.FIX, GateKind.TASK)),
+            (kind for kind in GateKind if kind not in (GateKind.FIX, GateKind.TASK, GateKind.LEARNING)),
             Meaning(short="end the run", long="it can be taken up again"),
         ),
     ),
@@ -104,7 +106,10 @@ RECORDS: tuple[ChoiceRecord, ...] = (
         choice=Choice.ASK,
         key="?",
         about="Ask a question about the gate; nothing is decided by it",
-        gates=dict.fromkeys(GateKind, Meaning(short="ask", long="a read-only agent answers; nothing is decided")),
+        gates=dict.fromkeys(
+            (kind for kind in GateKind if kind is not GateKind.LEARNING),
+            Meaning(short="ask", long="a read-only agent answers; nothing is decided"),
+        ),
         needs_text=True,
     ),
     ChoiceRecord(
@@ -119,6 +124,7 @@ RECORDS: tuple[ChoiceRecord, ...] = (
             GateKind.PLAN: Meaning(short="change it", long="your words go to the planner"),
             GateKind.PRD: Meaning(short="change it", long="your words go to its writer"),
             GateKind.SPRINT: Meaning(short="fix my way", long="the tasks concerned are opened again with your words"),
+            GateKind.LEARNING: Meaning(short="correct it", long="your words stand in it and go to later prompts"),
         },
         needs_text=True,
     ),

@@ -62,6 +62,8 @@ def unattended_answer(gate: GateState) -> Choice:
             GateKind.BLOCKED | GateKind.PERMISSION | GateKind.QUESTION | GateKind.PLAN | GateKind.PRD | GateKind.SPRINT
         ):
             return Choice.BLOCKED
+        case GateKind.LEARNING:
+            return Choice.WITHDRAWN  # It is asked again when somebody is there.
         case _:
             assert_never(gate.kind)
 

@@ -397,3 +397,14 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     """Where the verdict comes from: junit, sarif, json or exit code."""
     evidence: str = ""
     """Hash of the evidence record."""
+
+
+class Disputed(Struct, frozen=True, kw_only=True):
+    """A learning that agents contradict."""
+
+    title: str = ""
+    said: tuple[str, ...] = ()
+    """Who says so and why, since a human last spoke."""
+    gate: str = ""
+    settled: str = ""
+    """What the human said."""

@@ -12,6 +12,7 @@ from engine.core.model import (
     CheckResult,
     Decision,
     Diagnosis,
+    Disputed,
     FaultDomain,
     FileChange,
     Finding,
@@ -481,6 +482,8 @@ class State(Struct, frozen=True, kw_only=True):
     """The run that tried to land by itself."""
     landed: str = ""
     learnings: tuple[str, ...] = ()
+    disputed: dict[str, Disputed] = {}
+    """Learnings that agents contradict, by name."""
     notes: tuple[str, ...] = ()
     planning: Planning | None = None
     """The planning conversation, while there is one and after."""
@@ -528,6 +531,7 @@ class State(Struct, frozen=True, kw_only=True):
                 | GateKind.PLAN
                 | GateKind.PRD
                 | GateKind.SPRINT
+                | GateKind.LEARNING
             ):
                 return False
             case _:

@@ -27,6 +27,8 @@ class GateKind(StrEnum):
     PRD = "prd"
     SPRINT = "sprint"
     """The final review wants changes."""
+    LEARNING = "learning"
+    """Agents contradict a learning."""
 
 
 class Choice(StrEnum):

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine import VERSION
+from engine import VERSION, learnings
 from engine.clock import SystemClock
 from engine.core.commands import Ack, AnyCommand, Cancel, Pause, Resume, SetAttended, Stop
 from engine.core.events import AnyEvent, CommandHandled, Envelope, RunEnded
@@ -178,6 +178,7 @@ class Desk(Struct, frozen=True, kw_only=True):
                     CommandHandled(command=command.id or "by-hand", name=name, ok=True, detail=outcome.detail)
                 )
                 journal.append(sprint.id, events)
+                learnings.settle(self.root, load_state(journal, sprint.id).disputed)
         goes_on = "devteam plan" if comes_first(state) else "devteam run"
         then = f"; {goes_on} goes on from there" if outcome.ok and not isinstance(command, Cancel) else ""
         return Ack(ok=outcome.ok, detail=f"{outcome.detail}{then}")

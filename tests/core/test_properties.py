@@ -250,6 +250,10 @@ def assert_invariants(world: World) -> None:
             if policy.review and not task.overridden:
                 assert task.review is not None
                 assert task.review.approved
+    for effect in state.inflight.values():
+        if isinstance(effect, ef.RunChecks) and effect.task in state.tasks:
+            known = {one.tree for one in state.tasks[effect.task].judged}
+            assert effect.tree not in known, "a tree that failed is not judged a second time"
     assert math.isfinite(state.spent_usd)
 
 

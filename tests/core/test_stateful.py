@@ -130,6 +130,11 @@ class Loop(RuleBasedStateMachine):
     def end(self, order: cmd.AnyCommand) -> None:
         self._obey(order)
 
+    @rule(task=TASKS, name=st.sampled_from(["001-a/001-x", "001-a/002-y"]))
+    def contradict(self, task: str, name: str) -> None:
+        """An agent objects to a learning; two voices are a question to the human, which nothing waits for."""
+        self.world.append(ev.LearningDisputed(name=name, why="no", task=task))
+
     @rule(seed=SEEDS)
     def edit_the_plan(self, seed: int) -> None:
         """Tasks come, go, change and are ticked off by hand."""
@@ -179,6 +184,13 @@ class Loop(RuleBasedStateMachine):
                 again.update(one.event.reopened if isinstance(one.event, ev.BranchMoved) else one.event.tasks)
         # A complete task that was opened again, by a human or because its commit went, may be committed once more.
         assert all(count <= 1 + again[task] for task, count in Counter(made).items()), "a task was committed twice"
+
+    @invariant()
+    def a_learning_is_asked_about_once(self) -> None:
+        if not hasattr(self, "world"):
+            return
+        asked = [gate.tree for gate in self.world.state.open_gates() if gate.kind == "learning"]
+        assert len(asked) == len(set(asked))
 
     def teardown(self) -> None:
         """Left alone from here on, with nobody attending, the sprint comes to a named end; and it can be replayed."""

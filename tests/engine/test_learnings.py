@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engine import learnings
 from engine.core import events as ev
-from engine.core.model import Role
+from engine.core.model import Disputed, Role
 from engine.prompts.decisions import contradictions_in, decisions_in
 
 SAID = """Done.
@@ -72,3 +72,30 @@ def test_the_same_decision_is_known_and_contradictions_are_counted(tmp_path: Pat
         one.path.write_text(learnings.with_dispute(one, f"002-x, task {task}: too slow"))
         (one,) = learnings.read_all(tmp_path)
     assert learnings.doubtful([one]) == [one] and one.disputes[0] == "002-x, task 1.1: too slow"
+
+
+def test_what_the_human_says_of_a_contradicted_learning_stands_in_its_file(tmp_path: Path) -> None:
+    write(tmp_path, "001-login", 1, text="Use argon2 for passwords")
+    write(tmp_path, "001-login", 2, text="Keep sessions in redis")
+    first, second = learnings.read_all(tmp_path)
+    for one, voices in ((first, ("1.1", "1.2")), (second, ("1.1",))):
+        for voice in voices:
+            now = learnings.parse(one.name, one.path.read_text(), one.path)
+            one.path.write_text(learnings.with_dispute(now, f"002-x, task {voice}: wrong"))
+    found = learnings.disputed(learnings.read_all(tmp_path))
+    assert {name: len(one.said) for name, one in found.items()} == {first.name: 2, second.name: 1}
+    for _twice in range(2):
+        learnings.settle(tmp_path, {first.name: Disputed(settled="dropped by ann")})
+    first, second = learnings.read_all(tmp_path)
+    assert first.dropped and first.text.count("settled:") == 1
+    assert list(learnings.disputed((first, second))) == [second.name]
+    assert learnings.doubtful((first, second)) == []
+    assert [
+        one.learning.name for one in learnings.relevant((first, second), "argon2 passwords redis sessions", ())
+    ] == [second.name]
+    assert learnings.known("use argon2 for the passwords", (first,)) is first, "what was dropped is not recorded anew"
+    learnings.settle(tmp_path, {second.name: Disputed(settled="corrected by ann: only in production")})
+    second = learnings.read_all(tmp_path)[1]
+    assert (second.disputes, "only in production" in learnings.shown(second)) == ((), True)
+    second.path.write_text(learnings.with_dispute(second, "003-y, task 1.1: no redis"))
+    assert learnings.read_all(tmp_path)[1].disputes == ("003-y, task 1.1: no redis",)

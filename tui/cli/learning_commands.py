@@ -28,7 +28,10 @@ def list_(json: JsonOption = False) -> None:
             kind = "avoid" if one.avoid else "decision"
             say.json_line({"name": one.name, "title": one.title, "kind": kind, "contradicted": len(one.disputes)})
         return
-    say.table(("LEARNING", "KIND", "TITLE"), [(one.name, "avoid" if one.avoid else "", one.title) for one in every])
+    say.table(
+        ("LEARNING", "KIND", "TITLE"),
+        [(one.name, "dropped" if one.dropped else "avoid" if one.avoid else "", one.title) for one in every],
+    )
     for one in doubtful(every):
         say.out(f"\n{one.name} is contradicted {len(one.disputes)} times:")
         for words in one.disputes:

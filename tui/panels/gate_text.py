@@ -47,6 +47,8 @@ def _heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
             return "PRD", "to be approved"
         case GateKind.SPRINT:
             return "FINAL REVIEW", "changes wanted"
+        case GateKind.LEARNING:
+            return "LEARNING", "contradicted by agents"
         case _:
             assert_never(gate.kind)
 
