@@ -57,12 +57,12 @@ async def test_a_fix_is_proven_in_both_rooms(tmp_path: Path) -> None:
     assert done.proof is P.PROVEN, done.reason
 
 
-ORDER = int(subprocess.check_output([PYTHON, "-c", "print(hash('a') % 4)"], env={"PYTHONHASHSEED": "0"}))
+ORDER = int(subprocess.check_output([PYTHON, "-c", "print(hash('a') % 1009)"], env={"PYTHONHASHSEED": "0"}))
 NOTICES = {
     "terminal": when("not sys.stdout.isatty()", "import sys\n\n\n"),
     "git": when("not os.path.isdir('.git')", "import os\n\n\n"),
     "home": when("os.environ.get('USER') != 'ada'", "import os\n\n\n"),
-    "order": when(f"hash('a') % 4 == {ORDER}"),
+    "order": when(f"hash('a') % 1009 == {ORDER}"),
     "count": when("len(CALLS) < 9 and not CALLS.append(1)", "CALLS = []\n\n\n"),
 }
 

@@ -74,7 +74,9 @@ async def _run(
         for path in trial.trees.files(tree)
         if language_of(path) == "python" and not trial.change.ground.is_test(path) and not path.endswith("conftest.py")
     )
-    ask = Ask(known=trial.known, helpers=(), subject=subject, beside=beside, canaries=False, timeout=SECONDS)
+    ask = Ask(
+        known=trial.known, helpers=(), subject=subject, beside=beside, canaries=False, brief=True, timeout=SECONDS
+    )
     return await trial.files(name, tree, spec, files, ask)
 
 

@@ -120,7 +120,7 @@ async def mutation_findings(trial: Trial, specs: Sequence[CheckSpec], proofs: Se
     pool = shuffled(pool, change.rooms.r4)
     suite = max((run.measured.seconds for run in trial.runs if run.measured.check == spec.name), default=0.0)
     deadline = tools.clock() + min(policy.mutation_seconds, suite * SHARE)
-    ask = Ask(known=trial.known, helpers=change.helpers, stop_early=True, canaries=False)
+    ask = Ask(known=trial.known, helpers=change.helpers, stop_early=True, canaries=False, brief=True)
     tried, alive = 0, []
     for mutant in pool[: policy.mutants]:
         if tried >= LEAST and tools.clock() >= deadline:

@@ -51,7 +51,7 @@ async def _in_another_room(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof
     tree = trial.change.rooms.r2
     files = tuple(dict.fromkeys(proof.path for proof in proofs if proof.path))[:MOST_FILES]
     if runner_of(spec).picks_files and files:
-        ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, disguise=True)
+        ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, brief=True, disguise=True)
         runs = await trial.files("other room", tree, spec, files, ask)
         red = [proof for proof in proofs if neighbours.outcome(proof.name, runs) in BAD]
     else:
@@ -122,7 +122,9 @@ async def _elsewhere(
 
 async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, text: bytes | None) -> list[Measurement]:
     edited = await asyncio.to_thread(trial.trees.edit, tree, {path: text}) if text is not None else tree
-    ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, disguise=True, timeout=SECONDS)
+    ask = Ask(
+        known=trial.known, helpers=trial.change.helpers, canaries=False, brief=True, disguise=True, timeout=SECONDS
+    )
     return await trial.files(name, edited, spec, (path,), ask)
 
 

@@ -203,4 +203,4 @@ async def kills(trial: Trial, spec: CheckSpec, mutant: Mutant, by: Side) -> bool
 
 
 def _ask(trial: Trial) -> Ask:
-    return Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, timeout=EACH)
+    return Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, brief=True, timeout=EACH)

@@ -11,6 +11,7 @@ from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import environment, green, ran
 from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_base import RegressionRuns
+from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import PASSED
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -87,7 +88,8 @@ class NewTestRuns(RegressionRuns):
             if tree is None or not dropped:
                 break  # nothing of what it adds does anything
             files = tuple(dict.fromkeys(proof.path for proof in dropped if proof.path))
-            runs = await self.trial.files("R3 without bodies", tree, spec, files)
+            ask = Ask(known=self.trial.known, helpers=self.change.helpers, canaries=False, brief=True)
+            runs = await self.trial.files("R3 without bodies", tree, spec, files, ask)
             alive = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
             dropped = [proof for proof in dropped if proof.name in alive]
         self.notes += [

@@ -91,6 +91,8 @@ class Ask(Struct, frozen=True, kw_only=True):
     beside: bool = False
     stop_early: bool = False
     canaries: bool = True
+    brief: bool = False
+    """Only outcomes and messages will be read."""
     disguise: bool = False
     """In other clothes than the usual ones: see witness/disguise."""
     tree: str = ""
@@ -142,6 +144,7 @@ async def run_check(
         beside=ask.beside,
         stop_early=ask.stop_early,
         canaries=ask.canaries,
+        brief=ask.brief,
         disguise=ask.disguise,
     )
     prepared = runner.prepare(request)

@@ -42,7 +42,8 @@ class PytestRunner:
         canaries = ""
         if request.canaries:
             canaries = f"t_{secrets.token_hex(4)}"
-            files.write(reports / f"{canaries}.py", witness.source("pytest_canaries"), durable=False)
+            files.write(reports / f"{canaries}.py", witness.source("pytest_rewritten"), durable=False)
+            files.write(reports / f"{canaries}_", witness.source("pytest_canaries"), durable=False)
         if request.files is not None:
             args = (*options_only(args, request.room), *request.files)
         elif request.ids is not None:
@@ -53,11 +54,12 @@ class PytestRunner:
         own = [
             f"--junitxml={junit}",
             "-o", "junit_family=xunit2",
-            "-o", "enable_assertion_pass_hook=true",
+            "-o", f"enable_assertion_pass_hook={'false' if request.brief else 'true'}",
             "-p", "no:cacheprovider",
             "--continue-on-collection-errors",
             f"--maxfail={1 if request.stop_early else 0}",
             "--color=no",
+            *(["--tb=line"] if request.brief else []),
         ]  # fmt: skip
         coverage = None
         if request.spec.coverage and request.files is None and request.ids is None and not request.subject:

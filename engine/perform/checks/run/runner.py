@@ -57,6 +57,8 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     """With `subject`: behind the same boundary, but in a copy of the test's own process."""
     stop_early: bool = False
     canaries: bool = True
+    brief: bool = False
+    """Only outcomes and messages are read of this run: no tracebacks, and assertions that hold are not counted."""
     disguise: bool = False
     """Another process id, parent, terminal, home and environment than the other runs have."""
 
