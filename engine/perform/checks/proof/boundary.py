@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from engine.core.grants import Rule
 from engine.core.model import Proof
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.verdict import Fault, by_id, question
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
@@ -38,7 +38,7 @@ PRINTS = (
 async def across(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> tuple[list[Proof], list[Fault]]:
     """The proofs of one check with their third answer, and what has to be asked."""
     mine = [proof for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")]
-    files = tuple(dict.fromkeys(proof.path for proof in mine))[:MOST_FILES]
+    files = _files(proofs, spec)
     if spec.runner not in RUNNERS or not files:
         return list(proofs), []
     rooms = trial.change.rooms
@@ -69,15 +69,32 @@ async def across(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> tupl
 async def _run(
     trial: Trial, spec: CheckSpec, name: str, tree: str, files: tuple[str, ...], *, beside: bool = False
 ) -> list[Measurement]:
+    return await trial.files(name, tree, spec, files, _ask(trial, tree, beside=beside))
+
+
+def _ask(trial: Trial, tree: str, *, beside: bool = False) -> Ask:
     subject = tuple(
         path
         for path in trial.trees.files(tree)
         if language_of(path) == "python" and not trial.change.ground.is_test(path) and not path.endswith("conftest.py")
     )
-    ask = Ask(
+    return Ask(
         known=trial.known, helpers=(), subject=subject, beside=beside, canaries=False, brief=True, timeout=SECONDS
     )
-    return await trial.files(name, tree, spec, files, ask)
+
+
+def boundary_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
+    """The runs that `across` will ask for."""
+    files = _files(proofs, spec)
+    if spec.runner not in RUNNERS or not files:
+        return []
+    ask = _ask(trial, trial.change.rooms.r2)
+    return [Ahead(tree=trial.change.rooms.r2, files=(path,), ask=ask) for path in files]
+
+
+def _files(proofs: Sequence[Proof], spec: CheckSpec) -> tuple[str, ...]:
+    mine = [proof.path for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")]
+    return tuple(dict.fromkeys(mine))[:MOST_FILES]
 
 
 def _case(proof: Proof, runs: Sequence[Measurement]) -> Case | None:

@@ -7,12 +7,10 @@ import asyncio
 import random
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from engine.core.model import Finding, Proof, Struct
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD
 from engine.perform.checks.run.spec import CheckSpec
@@ -107,29 +105,23 @@ async def mutation_findings(trial: Trial, specs: Sequence[CheckSpec], proofs: Se
     A note for the reviewer and the human, bounded in number and time: it never decides.
     """
     spec = next((s for s in specs if s.runner == "pytest"), None)
-    policy, tools, change = trial.tools.setting.policy, trial.tools, trial.change
-    files = tuple(dict.fromkeys(proof.path for proof in proofs if proof.path and spec and proof.check == spec.name))
-    pool = [
-        mutant
-        for one in change.owned
-        if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.after is not None
-        for mutant in mutants(one.path, one.after, changed_lines(one.before, one.after))
-    ]
-    if spec is None or not pool or not files:
+    if spec is None:
         return []
-    pool = shuffled(pool, change.rooms.r4)
+    policy, files, pool = trial.tools.setting.policy, _files(spec, proofs), _pool(trial)
+    if not files or not pool:
+        return []
     suite = max((run.measured.seconds for run in trial.runs if run.measured.check == spec.name), default=0.0)
-    deadline = tools.clock() + min(policy.mutation_seconds, suite * SHARE)
-    ask = Ask(known=trial.known, helpers=change.helpers, stop_early=True, canaries=False, brief=True)
-    tried, alive = 0, []
+    most = min(policy.mutation_seconds, suite * SHARE)
+    tried, spent, alive = 0, 0.0, []
     for mutant in pool[: policy.mutants]:
-        if tried >= LEAST and tools.clock() >= deadline:
+        if tried >= LEAST and spent >= most:
             break
-        tree = await asyncio.to_thread(trial.trees.edit, change.rooms.r2, {mutant.path: mutant.source.encode()})
-        seen = await trial.files("mutant", tree, spec, files, replace(ask, timeout=policy.mutation_seconds))
+        tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, {mutant.path: mutant.source.encode()})
+        seen = await trial.files("mutant", tree, spec, files, _ask(trial))
         if any(one.ended not in ("exited", "timeout") for one in seen):
             break
         tried += 1
+        spent += sum(one.seconds for one in seen)
         if all(
             one.ended == "exited" and one.exit_code == 0 and not any(c.outcome in BAD for c in one.report.cases)
             for one in seen
@@ -140,3 +132,37 @@ async def mutation_findings(trial: Trial, specs: Sequence[CheckSpec], proofs: Se
     example = f"{alive[0].path}:{alive[0].line} {alive[0].what}"
     text = f"{len(alive)} of {tried} mutants on changed lines went unnoticed by the proving tests, e.g. {example}"
     return [Finding(rule="mutants", text=text, path=alive[0].path, line=alive[0].line, severity="note")]
+
+
+async def mutants_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
+    """The mutants that are tried at least."""
+    files, policy = _files(spec, proofs), trial.tools.setting.policy
+    if spec.runner != "pytest" or len(files) != 1:
+        return []
+    chosen = _pool(trial)[: min(LEAST, policy.mutants)]
+    trees = [
+        await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, {mutant.path: mutant.source.encode()})
+        for mutant in chosen
+    ]
+    return [Ahead(tree=tree, files=files, ask=_ask(trial)) for tree in trees]
+
+
+def _files(spec: CheckSpec, proofs: Sequence[Proof]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(proof.path for proof in proofs if proof.path and proof.check == spec.name))
+
+
+def _pool(trial: Trial) -> list[Mutant]:
+    found = [
+        mutant
+        for one in trial.change.owned
+        if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.after is not None
+        for mutant in mutants(one.path, one.after, changed_lines(one.before, one.after))
+    ]
+    return shuffled(found, trial.change.rooms.r4)
+
+
+def _ask(trial: Trial) -> Ask:
+    seconds = trial.tools.setting.policy.mutation_seconds
+    return Ask(
+        known=trial.known, helpers=trial.change.helpers, stop_early=True, canaries=False, brief=True, timeout=seconds
+    )

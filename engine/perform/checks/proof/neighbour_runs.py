@@ -7,7 +7,7 @@ green in one and red in the other is green because somebody looked where it is.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
@@ -15,8 +15,8 @@ from engine.perform.checks.proof import neighbours
 from engine.perform.checks.proof.examples import Example, examples
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
-from engine.perform.checks.proof.trial import Trial
-from engine.perform.checks.proof.varied_tests import Varied, varied
+from engine.perform.checks.proof.trial import Ahead, Trial
+from engine.perform.checks.proof.varied_tests import MOST_TESTS, Varied, varied
 from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
@@ -66,7 +66,8 @@ async def _of_file(
     rooms = trial.change.rooms
     source = await asyncio.to_thread(trial.trees.show, rooms.r2, path)
     by_name = {name_in_file(proof.name, path): proof for proof in proofs}
-    made = varied(source, by_name, told) if source is not None else None
+    tried = trial.near.get(path, ())
+    made = varied(source, tried if set(by_name) <= set(tried) else by_name, told) if source is not None else None
     if made is None:
         return []
     change = await _run(trial, spec, "neighbours", rooms.r2, path, made.text)
@@ -121,11 +122,39 @@ async def _elsewhere(
 
 
 async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, text: bytes | None) -> list[Measurement]:
+    run = await _planned(trial, tree, path, text)
+    return await trial.files(name, run.tree, spec, run.files, run.ask)
+
+
+async def _planned(trial: Trial, tree: str, path: str, text: bytes | None) -> Ahead:
     edited = await asyncio.to_thread(trial.trees.edit, tree, {path: text}) if text is not None else tree
     ask = Ask(
         known=trial.known, helpers=trial.change.helpers, canaries=False, brief=True, disguise=True, timeout=SECONDS
     )
-    return await trial.files(name, edited, spec, (path,), ask)
+    return Ahead(tree=edited, files=(path,), ask=ask)
+
+
+async def neighbours_ahead(
+    trial: Trial, spec: CheckSpec, tests: Mapping[str, Sequence[str]], task: TaskSpec | None, *trees: str
+) -> list[Ahead]:
+    """The neighbours of tests (ids by file) over each of the trees in turn, as they will be asked for.
+
+    Also of tests that turn out to be no proof, where they are few enough for one file.
+    """
+    if spec.runner not in RUNNERS:
+        return []
+    found = []
+    for path, ids in [(path, ids) for path, ids in tests.items() if path.endswith(".py")][:MOST_FILES]:
+        names = tuple(dict.fromkeys(name_in_file(id, path) for id in ids))
+        names = known if set(names) <= set(known := trial.near.get(path, ())) else names
+        source = await asyncio.to_thread(trial.trees.show, trial.change.rooms.r2, path)
+        if source is None or len({name.partition("[")[0] for name in names}) > MOST_TESTS:
+            continue
+        made = varied(source, names, examples(task))
+        if made is not None and any(copy.slot >= 0 for copy in made.copies):
+            trial.near[path] = names
+            found += [await _planned(trial, tree, path, made.text) for tree in trees]
+    return found
 
 
 def name_in_file(id: str, path: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Sequence
 
+import msgspec
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, Struct
@@ -14,11 +15,20 @@ from engine.perform.checks.run.baseline import Baseline, alone, keep, traced
 from engine.perform.checks.run.execute import Ask, Tools, run_check, run_checks
 from engine.perform.checks.run.measure import Measurement, Report
 from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.sitting import Job, sit
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.trees import Trees
 
 MOST_PROCESSES = 12
 """More files than this share processes in R2 and R3."""
+
+
+class Ahead(Struct, frozen=True, kw_only=True):
+    """A run that will be asked for, if nothing objects until then."""
+
+    tree: str
+    files: tuple[str, ...]
+    ask: Ask
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -42,6 +52,10 @@ class Trial:
         self.runs: list[Run] = [
             Run(name="R0", measured=one) for spec in specs if (one := reference.of(spec)) is not None
         ]
+        self.near: dict[str, tuple[str, ...]] = {}
+        """Tests whose neighbours were tried on the base together with R3, by file."""
+        self._done: dict[tuple[str, bytes], Measurement] = {}
+        """What was measured ahead of being asked for."""
         self.known: dict[str, Report] = {
             name: one.report for name, one in reference.measurements.items() if one.report.complete
         }
@@ -110,13 +124,57 @@ class Trial:
         size = -(-len(files) // MOST_PROCESSES) if files else 1
         found = []
         for start in range(0, len(files), size):
-            await room.enter(self.trees, tree, folder)
-            if wanted.disguise:
-                await room.live_in(folder)
             part = replace(wanted, files=tuple(files[start : start + size]), tree=tree)
-            found.append(await run_check(self.tools, spec, folder, part))
+            done = self._done.pop(_key(spec, part), None)
+            if done is None:
+                await room.enter(self.trees, tree, folder)
+                if wanted.disguise:
+                    await room.live_in(folder)
+                done = await run_check(self.tools, spec, folder, part)
+            found.append(done)
         self.runs += [Run(name=name, measured=one) for one in found]
         return found
+
+    def known_already(self, spec: CheckSpec, run: Ahead) -> bool:
+        return _key(spec, replace(run.ask, files=run.files, tree=run.tree)) in self._done
+
+    def on_base(self, *, disguise: bool = False) -> Ask:
+        """R3: only whether it is red there, and how."""
+        return Ask(known=self.known, helpers=self.change.helpers, canaries=False, brief=True, disguise=disguise)
+
+    async def ahead(self, spec: CheckSpec, runs: Sequence[Ahead]) -> None:
+        """Runs of single files that `files` will be asked for, in one sitting: see run/sitting for their order.
+
+        All of them are over trees that differ little: the room is filled with the first and brought to the next.
+        """
+        wanted = [run for run in runs if len(run.files) == 1]
+        if len(wanted) < 2 or not runner_of(spec).loads:
+            return
+        folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-home"
+        jobs, before = [], wanted[0].tree
+        for run in wanted:
+            put = await asyncio.to_thread(self._differences, before, run.tree) if run.tree != before else {}
+            if put is None:
+                return
+            if jobs and run.ask.disguise != jobs[-1].ask.disguise:
+                put |= {path: text.encode() if run.ask.disguise else None for path, text in room.LIVED_IN.items()}
+            jobs.append(Job(ask=replace(run.ask, files=run.files, tree=run.tree), put=put))
+            before = run.tree
+        await room.enter(self.trees, wanted[0].tree, folder)
+        if wanted[0].ask.disguise:
+            await room.live_in(folder)
+        for job, measured in zip(jobs, await sit(self.tools, spec, folder, jobs), strict=True):
+            if measured is not None:
+                self._done[_key(spec, job.ask)] = measured
+
+    def _differences(self, before: str, after: str) -> dict[str, bytes | None] | None:
+        """What makes the one tree the other, where plain files are enough for that."""
+        paths = [one.path for one in self.trees.diff_files(before, after)]
+        there = self.trees.contents(after, paths)
+        gone = frozenset(paths) - frozenset(self.trees.files(after))
+        if len(there) + len(gone) != len(paths):
+            return None
+        return {path: there.get(path) for path in paths}
 
     async def whole(
         self, name: str, tree: str, specs: Sequence[CheckSpec], *, disguise: bool = False
@@ -132,6 +190,11 @@ class Trial:
             found += await run_checks(self.tools, [spec], folder, ask)
         self.runs += [Run(name=name, measured=one) for one in found]
         return found
+
+
+def _key(spec: CheckSpec, ask: Ask) -> tuple[str, bytes]:
+    """Tree, files and everything else that is asked; what is known of the base is the same for all of them."""
+    return spec.name, msgspec.json.encode(replace(ask, known={}, timeout=0.0))
 
 
 def _may_run(spec: CheckSpec, path: str) -> bool:

@@ -11,19 +11,20 @@ from engine.core.harmless import kinds_of
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
-from engine.perform.checks.proof.boundary import CANNOT, across
+from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
-from engine.perform.checks.proof.mutate import mutation_findings
+from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
-from engine.perform.checks.proof.neighbour_runs import neighbour_faults
+from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.not_done import not_done
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.test_shape import EditKind
-from engine.perform.checks.proof.trial import Run
+from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.weigh_edits import EditedTests
+from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
 from engine.perform.checks.run.room import enter
@@ -51,6 +52,7 @@ class Weighing(EditedTests):
             self._ask()
             await self._weigh_edits()
             if not self._failed():
+                await self._try_ahead()
                 await self._confirm()
                 await self._cross()
             self._drop_granted()
@@ -61,6 +63,35 @@ class Weighing(EditedTests):
         self._drop_granted()
         self._conclude_checks()
 
+    async def _try_ahead(self) -> None:
+        """What the next steps will ask for, in one sitting. What turns out not to be needed is not looked at.
+
+        The base first, then the change behind its boundary, then it and its neighbours in the process of the tests.
+        """
+        rooms = self.change.rooms
+        for spec in self.tests:
+            mine = [proof for proof in self.proofs if proof.check == spec.name and proof.path]
+            fixed = tuple(dict.fromkeys(proof.path for proof in mine if proof.kind == "fixed"))
+            runs: list[Ahead] = []
+            if self._lone(spec):
+                runs.append(Ahead(tree=rooms.base, files=fixed, ask=self._confirming(spec)))
+            ids = {
+                path: [proof.name for proof in mine if proof.path == path] for path in (proof.path for proof in mine)
+            }
+            near = [] if self.faults else await neighbours_ahead(self.trial, spec, ids, self.task, rooms.r3, rooms.r2)
+            runs += [run for number, run in enumerate(near) if number % 2 == 0]
+            runs += boundary_ahead(self.trial, spec, mine)
+            runs += [run for number, run in enumerate(near) if number % 2 == 1]
+            runs += [] if self.faults else await mutants_ahead(self.trial, spec, mine)
+            await self.trial.ahead(spec, [run for run in runs if not self.trial.known_already(spec, run)])
+
+    def _lone(self, spec: CheckSpec) -> bool:
+        """One file holds all the old tests that turned green: it shares the sitting, and the room, with nobody."""
+        return len({proof.path for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name}) == 1
+
+    def _confirming(self, spec: CheckSpec) -> Ask:
+        return self.trial.on_base(disguise=self._lone(spec) and bool(runner_of(spec).loads))
+
     async def _confirm(self) -> None:
         """An old test that was red once may have been unlucky: red again on the base, alone, or it proves nothing."""
         for spec in self.tests:
@@ -68,7 +99,7 @@ class Weighing(EditedTests):
             files = tuple(dict.fromkeys(proof.path for proof in mine if proof.path))[:4]
             if not files or not runner_of(spec).picks_files or not self.r0(spec).report.counts_tests:
                 continue
-            runs = await self.trial.files("R3", self.change.rooms.base, spec, files)
+            runs = await self.trial.files("R3", self.change.rooms.base, spec, files, self._confirming(spec))
             green = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
             lucky = [proof for proof in mine if proof.name in green]
             self.proofs = [proof for proof in self.proofs if proof not in lucky]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.core.model import Proof, ProofVerdict, Verdict
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.check_result import check_result
 from engine.perform.checks.proof.found_names import hands_on_only
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted_tree
+from engine.perform.checks.proof.neighbour_runs import neighbours_ahead
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import environment, green, ran
+from engine.perform.checks.proof.trial import Ahead
 from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_base import RegressionRuns
 from engine.perform.checks.run.execute import Ask
-from engine.perform.checks.run.measure import PASSED
+from engine.perform.checks.run.measure import BAD, PASSED, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -62,14 +66,38 @@ class NewTestRuns(RegressionRuns):
             if not runs or rooms.r3 == rooms.r2:
                 continue
             if runner_of(spec).picks_files:
-                files = self.trial.files_for(spec, self.change.tests)
-                self.r3[spec.name] = await self.trial.files("R3", rooms.r3, spec, files)
+                self.r3[spec.name] = await self._files_on_base(spec, self.trial.files_for(spec, self.change.tests))
             else:
                 self.r3[spec.name] = await self.trial.whole("R3", rooms.r3, [spec])
             r0 = self.r0(spec)
             fresh = rules.new_tests(runs, self.r3[spec.name], r0, spec.name, self.change.edited_tests)
             known = {proof.name for proof in self.proofs}
             self.proofs += await self._not_vacuous(spec, [proof for proof in fresh if proof.name not in known])
+
+    async def _files_on_base(self, spec: CheckSpec, files: Sequence[str]) -> list[Measurement]:
+        """R3; of a file whose tests have neighbours to be tried, together with these, and in the clothes of that room.
+
+        There the change has to keep its tests green as well, so that red and green are seen in the same clothes.
+        """
+        green: dict[str, list[str]] = {path: [] for path in files}
+        before = rules.by_id(self.r0(spec))
+        for run in self.r2[spec.name]:
+            for case in run.report.cases:
+                known = before.get(case.id)
+                fresh = known is None or known.outcome not in BAD or case.path in self.change.edited_tests
+                if case.outcome == PASSED and case.path in green and fresh:
+                    green[case.path].append(case.id)
+        wanted = {path: ids for path, ids in green.items() if ids}
+        near = await neighbours_ahead(self.trial, spec, wanted, self.task, self.change.rooms.r3)
+        found = []
+        for path in files:
+            beside = [run for run in near if run.files == (path,)]
+            ask = self.trial.on_base(disguise=bool(beside))
+            if beside:
+                await self.trial.ahead(spec, [Ahead(tree=self.change.rooms.r3, files=(path,), ask=ask), *beside])
+                found += await self.trial.files("R3", self.change.rooms.r3, spec, (path,), ask)
+        left = [path for path in files if not any(run.files == (path,) for run in near)]
+        return found + await self.trial.files("R3", self.change.rooms.r3, spec, left, self.trial.on_base())
 
     async def _not_vacuous(self, spec: CheckSpec, fresh: list[Proof]) -> list[Proof]:
         """A test that was red only because a name was missing must notice when what it names does nothing."""
@@ -81,14 +109,16 @@ class NewTestRuns(RegressionRuns):
         if hands_on_only(self.change.owned):
             return fresh  # that the name is there is all there is to show
         dropped = weak
-        for answer in (TRUE, FALSE):
-            tree = gutted_tree(
-                self.trial.trees, self.change.rooms.r2, self.change.owned, answer, self.change.ground.words
-            )
+        owned, words, r2 = self.change.owned, self.change.ground.words, self.change.rooms.r2
+        emptied = [gutted_tree(self.trial.trees, r2, owned, answer, words) for answer in (TRUE, FALSE)]
+        ask = Ask(known=self.trial.known, helpers=self.change.helpers, canaries=False, brief=True)
+        files = tuple(dict.fromkeys(proof.path for proof in weak if proof.path))
+        if len(files) == 1:
+            await self.trial.ahead(spec, [Ahead(tree=tree, files=files, ask=ask) for tree in emptied if tree])
+        for tree in emptied:
             if tree is None or not dropped:
                 break  # nothing of what it adds does anything
             files = tuple(dict.fromkeys(proof.path for proof in dropped if proof.path))
-            ask = Ask(known=self.trial.known, helpers=self.change.helpers, canaries=False, brief=True)
             runs = await self.trial.files("R3 without bodies", tree, spec, files, ask)
             alive = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
             dropped = [proof for proof in dropped if proof.name in alive]

@@ -29,6 +29,7 @@ class CommandRunner:
     name = ""
     picks_files = False
     suffixes: tuple[str, ...] = ()
+    loads: tuple[str, ...] = ()
     weaker = "a plain command: no assertions compared, canaries only in a process of node's"
 
     def prepare(self, request: RunRequest) -> Prepared:

@@ -31,6 +31,7 @@ class CargoRunner:
     name = "cargo"
     picks_files = True
     suffixes: tuple[str, ...] = (".rs",)
+    loads: tuple[str, ...] = ()
     weaker = "cargo: no canaries, assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -100,6 +101,7 @@ class JavaRunner:
     name = "java"
     picks_files = True
     suffixes: tuple[str, ...] = ("Test.java", "Tests.java", "Test.kt", "Tests.kt", "IT.java", "Spec.groovy")
+    loads: tuple[str, ...] = ()
     weaker = "java: no canaries, assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:

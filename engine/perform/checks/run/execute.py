@@ -120,11 +120,20 @@ async def run_checks(
     return [task.result() for task in running]
 
 
-async def run_check(
-    tools: Tools, spec: CheckSpec, room: Path, ask: Ask | None = None, mounts: tuple[Mount, ...] = ()
-) -> Measurement:
-    setting, ask = tools.setting, ask or Ask()
-    runner = runner_of(spec)
+class Start(Struct, frozen=True, kw_only=True):
+    """One run, ready to be started."""
+
+    request: RunRequest
+    prepared: Prepared
+    env: Mapping[str, str]
+    mounts: tuple[Mount, ...]
+    """Of its own: where it reports to, and its cache."""
+    tree: str
+
+
+def start_of(tools: Tools, spec: CheckSpec, room: Path, ask: Ask) -> Start:
+    """The request to its runner, what that wants to be started, and the environment."""
+    setting = tools.setting
     reports = setting.scratch / "reports" / secrets.token_hex(8)
     reports.mkdir(parents=True, mode=0o700)
     here = room / spec.folder
@@ -147,7 +156,7 @@ async def run_check(
         brief=ask.brief,
         disguise=ask.disguise,
     )
-    prepared = runner.prepare(request)
+    prepared = runner_of(spec).prepare(request)
     cache = setting.scratch / "caches" / re.sub(r"\W+", "-", spec.name)
     env = {**check_env(spec, setting.env, cache, reports), **prepared.env}
     if ask.disguise:
@@ -156,16 +165,29 @@ async def run_check(
     if any("{cache}" in value for value in spec.env.values()):
         cache.mkdir(parents=True, exist_ok=True)
         own = (*own, Mount(source=cache, dest=cache, writable=True))
-    confine = None
-    if setting.confine:
-        confine = Confinement(
-            checkout=setting.checkout,
-            clone=room,
-            network=spec.network,
-            home=setting.home,
-            mounts=(*loosened(setting.mounts), *mounts, *own),
-            hide=setting.hide,
-        )
+    return Start(request=request, prepared=prepared, env=env, mounts=own, tree=ask.tree)
+
+
+def confined(tools: Tools, spec: CheckSpec, room: Path, mounts: Iterable[Mount]) -> Confinement | None:
+    setting = tools.setting
+    if not setting.confine:
+        return None
+    return Confinement(
+        checkout=setting.checkout,
+        clone=room,
+        network=spec.network,
+        home=setting.home,
+        mounts=(*loosened(setting.mounts), *mounts),
+        hide=setting.hide,
+    )
+
+
+async def run_check(
+    tools: Tools, spec: CheckSpec, room: Path, ask: Ask | None = None, mounts: tuple[Mount, ...] = ()
+) -> Measurement:
+    ask = ask or Ask()
+    start = start_of(tools, spec, room, ask)
+    confine = confined(tools, spec, room, (*mounts, *start.mounts))
     lines: list[bytes] = []
     kept = 0
     said_at = 0.0
@@ -182,14 +204,14 @@ async def run_check(
             tools.say(spec.name, "running", detail=clean_line(said[:300]))
 
     tools.say(spec.name, "running")
-    version = await _version(tools, spec, env, room, confine)
+    version = await _version(tools, spec, start.env, room, confine)
     started = tools.clock()
     finished = await tools.spawner.run(
         ProcessSpec(
-            argv=prepared.argv,
-            cwd=here,
-            env=env,
-            stdin=prepared.stdin,
+            argv=start.prepared.argv,
+            cwd=start.request.room,
+            env=start.env,
+            stdin=start.prepared.stdin,
             timeout=ask.timeout or spec.timeout,
             confine=confine,
         ),
@@ -197,24 +219,14 @@ async def run_check(
     )
     stdout = b"\n".join(lines) or finished.stdout
     # reports may be large: reading them must not hold up the engine's loop
-    return await asyncio.to_thread(
-        _measured, tools, request, prepared, finished, stdout, started, env, version, room, ask.tree
-    )
+    return await asyncio.to_thread(measured_of, tools, start, finished, stdout, started, version, room)
 
 
-def _measured(
-    tools: Tools,
-    request: RunRequest,
-    prepared: Prepared,
-    finished: Finished,
-    stdout: bytes,
-    started: float,
-    env: Mapping[str, str],
-    version: str,
-    room: Path,
-    tree: str,
+def measured_of(
+    tools: Tools, start: Start, finished: Finished, stdout: bytes, started: float, version: str, room: Path
 ) -> Measurement:
     """Everything the process left behind, read once; then its report folder goes."""
+    request, prepared = start.request, start.prepared
     setting, spec = tools.setting, request.spec
     report = _report(request, prepared, finished, stdout, started)
     report = _relative(report, (str(room), str(setting.checkout)))
@@ -229,7 +241,7 @@ def _measured(
             percent, files = parse_coverage_json(read_bounded(prepared.coverage))
         except UnreadableError as error:
             report = replace(report, problems=(*report.problems, str(error)))
-    _forget(prepared.reports)
+    forget(prepared.reports)
     return Measurement(
         check=spec.name,
         kind=spec.kind,
@@ -244,8 +256,8 @@ def _measured(
         lines=files,
         output=_tail(tools, stdout, finished.stderr, (str(room), str(setting.checkout))),
         artefacts=artefacts,
-        room=tree,
-        env_hash=hashlib.sha256(repr(sorted(env.items())).encode()).hexdigest(),
+        room=start.tree,
+        env_hash=hashlib.sha256(repr(sorted(start.env.items())).encode()).hexdigest(),
         sandbox=tools.spawner.mode if setting.confine else "none",
     )
 
@@ -338,7 +350,7 @@ def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -
     }
 
 
-def _forget(reports: Path) -> None:
+def forget(reports: Path) -> None:
     """The report folder of a run is read once and goes; what mattered is in the evidence store."""
     for here, folders, files in os.walk(reports, topdown=False):
         for name in files:

@@ -83,6 +83,7 @@ class GoRunner:
     name = "go"
     picks_files = True
     suffixes: tuple[str, ...] = ("_test.go",)
+    loads: tuple[str, ...] = ()
     weaker = "go: assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:

@@ -47,6 +47,7 @@ class TapeRunner:
     name = "tape"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
+    loads: tuple[str, ...] = ()
     weaker = ""
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -94,6 +95,7 @@ class MochaRunner:
     name = "mocha"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
+    loads: tuple[str, ...] = ()
     weaker = "mocha: assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -214,6 +216,7 @@ class JestRunner:
     name = "jest"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
+    loads: tuple[str, ...] = ()
     weaker = "jest: assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -272,6 +275,7 @@ class VitestRunner:
     name = "vitest"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
+    loads: tuple[str, ...] = ()
     weaker = "vitest: no canaries, assertions are not compared"
 
     def prepare(self, request: RunRequest) -> Prepared:

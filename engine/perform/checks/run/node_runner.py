@@ -31,6 +31,7 @@ class NodeRunner:
     name = "node"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
+    loads: tuple[str, ...] = ()
     weaker = ""
 
     def prepare(self, request: RunRequest) -> Prepared:

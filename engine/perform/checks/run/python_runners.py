@@ -32,6 +32,7 @@ class PytestRunner:
     name = "pytest"
     picks_files = True
     suffixes: tuple[str, ...] = (".py",)
+    loads: tuple[str, ...] = ("pytest", "unittest", "dis", "hmac", "linecache")
     weaker = ""
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -105,6 +106,7 @@ class UnittestRunner:
     name = "unittest"
     picks_files = True
     suffixes: tuple[str, ...] = (".py",)
+    loads: tuple[str, ...] = ("unittest", "hmac", "linecache", "pathlib")
     weaker = ""
 
     django = False

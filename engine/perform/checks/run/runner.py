@@ -72,6 +72,8 @@ class TestRunner(Protocol):
     """Can run single files: R2 and R3 then run each in a process of its own; else they run the whole check."""
     suffixes: tuple[str, ...]
     """How its test files may end."""
+    loads: tuple[str, ...]
+    """Python modules that every run of it loads first: several runs may share that (`sitting`). Empty: they may not."""
     weaker: str
     """What this runner cannot see, in words, for the verdict (no canaries, no assertions …); empty: nothing."""
 
