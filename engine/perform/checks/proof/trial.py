@@ -151,7 +151,8 @@ class Trial:
         if len(wanted) < 2 or not runner_of(spec).loads:
             return
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-home"
-        jobs, before = [], wanted[0].tree
+        jobs: list[Job] = []
+        before = wanted[0].tree
         for run in wanted:
             put = await asyncio.to_thread(self._differences, before, run.tree) if run.tree != before else {}
             if put is None:
