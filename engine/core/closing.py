@@ -41,7 +41,10 @@ def task_end(task: TaskState) -> TaskEnded:
     reason = task.blocker or task.reason
     action = task.action
     if decision is Decision.BLOCKED and not action:
-        action = f'look at: devteam report --task {task.id}; then: devteam retry {task.id} "what to do differently"'
+        action = (
+            f'look at: devteam report --task {task.id}; then: devteam retry {task.id} "what to do differently",'
+            f' or devteam replan {task.id} "…" to have it revised or split'
+        )
     elif decision is Decision.PARKED and not action:
         action = question_action(task)
     elif decision is Decision.HALT and not action:

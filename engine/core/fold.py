@@ -342,13 +342,18 @@ def _effect_started(state: State, effect: AnyEffect) -> State:
 
 def _busy(state: State, effect: AnyEffect) -> State:
     task = state.tasks.get(effect.task)
-    if task is None or isinstance(effect, Wait) or _at_work(state, task.id):
+    if task is None or not _works(effect) or _at_work(state, task.id):
         return state
     return replace(state, tasks={**state.tasks, task.id: replace(task, busy_since=state.now)})
 
 
 def _at_work(state: State, task: str) -> bool:
-    return any(not isinstance(effect, Wait) for effect in state.task_in_flight(task))
+    return any(_works(effect) for effect in state.task_in_flight(task))
+
+
+def _works(effect: AnyEffect) -> bool:
+    """Waiting is no work, and an answer to a question at a gate is none on the task."""
+    return not isinstance(effect, Wait) and not (isinstance(effect, CallAgent) and effect.role is Role.ANSWERER)
 
 
 def _landed(state: State, effect_id: str, *, worked: bool = True) -> State:

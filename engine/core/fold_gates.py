@@ -130,6 +130,7 @@ def _fix(state: State, task: TaskState, choice: Choice, by: str) -> TaskState:
             | Choice.RETRY
             | Choice.STOP
             | Choice.ACCEPT
+            | Choice.REPLAN
             | Choice.BLOCKED
             | Choice.EDITED
             | Choice.WITHDRAWN
@@ -152,6 +153,7 @@ def _task(state: State, task: TaskState, choice: Choice) -> TaskState:
             | Choice.RETRY
             | Choice.STOP
             | Choice.ACCEPT
+            | Choice.REPLAN
             | Choice.BLOCKED
             | Choice.EDITED
             | Choice.WITHDRAWN
@@ -175,6 +177,9 @@ def _blocked(state: State, task: TaskState, choice: Choice, by: str) -> TaskStat
             return replace(task, step=Step.END, blocker="", decision=Decision.SKIPPED, reason=f"skipped by {by}")
         case Choice.ACCEPT:
             return accept(state, task, by)
+        case Choice.REPLAN:
+            said = f"{by} has it planned anew; {task.blocker or task.reason}"
+            return replace(task, step=Step.END, blocker=said, decision=Decision.BLOCKED, mend=False, again=None)
         case (
             Choice.YES
             | Choice.AUTO
@@ -214,6 +219,7 @@ def _permission(state: State, task: TaskState, choice: Choice) -> TaskState:
             | Choice.RETRY
             | Choice.STOP
             | Choice.ACCEPT
+            | Choice.REPLAN
             | Choice.BLOCKED
             | Choice.EDITED
             | Choice.WITHDRAWN

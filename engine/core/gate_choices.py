@@ -94,6 +94,15 @@ RECORDS: tuple[ChoiceRecord, ...] = (
         },
     ),
     ChoiceRecord(
+        choice=Choice.REPLAN,
+        key="u",
+        about="Have the blocked task planned anew: the planner revises its scope or splits it",
+        gates={
+            GateKind.BLOCKED: Meaning(short="plan it anew", long="revised or split; you see the difference first"),
+        },
+        may_have_text=True,
+    ),
+    ChoiceRecord(
         choice=Choice.STOP,
         key="t",
         about="Stop the sprint at this task",

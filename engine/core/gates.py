@@ -180,9 +180,14 @@ def open_blocked(state: State, task: TaskState, name: str) -> GateOpened:
         then = "the recoveries are used up" if task.recovery is Recovery.HUMAN else "the next attempt goes back two"
         lines.append(f"{task.health.value}: {task.health_reason}; {then}")
     opened = _opened(name, task, GateKind.BLOCKED, title, [line for line in lines if line], False)
-    if acceptable(task):
-        return opened
-    return replace(opened, choices=tuple(choice for choice in opened.choices if choice is not Choice.ACCEPT))
+    out = () if acceptable(task) else (Choice.ACCEPT,)
+    out = out if _replannable(state, task) else (*out, Choice.REPLAN)
+    return replace(opened, choices=tuple(choice for choice in opened.choices if choice not in out))
+
+
+def _replannable(state: State, task: TaskState) -> bool:
+    """Another plan helps where the work itself is the matter, one at a time."""
+    return not task.mend and state.plan is not None and not (state.planning is not None and state.planning.under_way)
 
 
 def acceptable(task: TaskState) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.core import commands as cmd
 from engine.core import events as ev
 from engine.core import gate_choices, gates
@@ -71,6 +73,11 @@ def _answer(state: State, command: cmd.Answer) -> Outcome:
     if choice is Choice.ASK:
         return _yes("asked", ev.GateAsked(gate=gate.id, question=text, by=command.by))
     event = ev.GateAnswered(gate=gate.id, choice=choice, text=text, by=command.by or "you", tree=gate.tree)
+    if choice is Choice.REPLAN:
+        task = state.tasks[gate.task]
+        why = f"Task {task.id} ({task.spec.title}) went nowhere: {task.blocker or task.reason}"
+        asked = _replan(state, cmd.Replan(task=gate.task, text=f"{text}\n\n{why}".strip(), by=command.by))
+        return replace(asked, events=(event, *asked.events)) if asked.ok else asked
     return _yes(f"{gate.id}: {choice}", event)
 
 

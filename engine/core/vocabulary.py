@@ -42,6 +42,7 @@ class Choice(StrEnum):
     RETRY = "retry"
     STOP = "stop"
     ACCEPT = "accept"
+    REPLAN = "replan"
     BLOCKED = "blocked"
     """Nobody attends any more: the question is taken back, and the task sees to itself."""
     EDITED = "edited"

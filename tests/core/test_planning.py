@@ -208,6 +208,57 @@ def test_replanning_is_gated_and_opens_the_task_again() -> None:
     assert state.progress() == (3, 3) and state.outcome == "done"
 
 
+@pytest.mark.parametrize("planned", [True, False], ids=["planned by an agent", "a plan of the user's own"])
+def test_a_blocked_task_is_planned_anew_at_its_gate(planned: bool) -> None:
+    """STALLED, its recoveries used: retry and skip are not the only ways."""
+    talk = Talk(questions=(), objections=0)
+    blocked = ok(claim="blocked", claim_text="the scope is too small")
+
+    first = [True]
+
+    def story(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
+        if isinstance(effect, ef.CallAgent) and effect.role is Role.IMPLEMENTER and first[0]:
+            first[0] = False
+            return [outcome(effect, blocked)]
+        return talk(world, effect)
+
+    world = World(script=story)
+    if planned:
+        begin(world, attended=False, approve=True).run()
+    else:
+        world.append(ev.SprintCreated(sprint="001-own", plan=plan_named("own"), branch="b", topic="own"))
+    begin(world, until=Until.SPRINT)
+    world.run()
+    gate = world.state.open_gates()[0]
+    assert (gate.kind, "replan" in gate.choices) == ("blocked", True)
+    answer(world, gate.id, "replan", "split it")
+    world.run()
+    assert world.state.planning is not None and world.state.planning.request.startswith("split it\n\nTask 1.1 (Do 1.1)")
+    plan_gate = next(one for one in world.state.open_gates() if one.kind == "plan")
+    assert "+   1.3 Do 1.3" in plan_gate.body
+    assert world.state.tasks["1.1"].status is Status.BLOCKED, "until the new plan holds"
+    answer(world, plan_gate.id, "yes")
+    world.append(ev.AttendanceChanged(attended=False))
+    state = world.run()
+    assert (state.progress(), state.outcome) == ((3, 3), "done")
+
+
+def test_what_another_plan_cannot_mend_offers_none() -> None:
+    talk = Talk(questions=(), objections=0)
+
+    def no_login(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
+        if isinstance(effect, ef.CallAgent) and effect.role is Role.IMPLEMENTER:
+            return [outcome(effect, ev.AgentResult(kind=ResultKind.AUTH, error="no login", hint="claude login"))]
+        return talk(world, effect)
+
+    world = World(script=no_login)
+    world.append(ev.SprintCreated(sprint="001-own", plan=plan_named("own"), branch="b", topic="own"))
+    begin(world, until=Until.SPRINT).run()
+    (gate,) = world.state.open_gates()
+    assert "replan" not in gate.choices
+    assert not obey(world.state, Answer(gate=gate.id, choice="replan")).ok
+
+
 def test_a_planner_that_cannot_be_reached_is_said_and_taken_up_again() -> None:
     broken = [True]
     talk = Talk(questions=(), objections=0)

@@ -83,7 +83,9 @@ class Loop(RuleBasedStateMachine):
 
     @rule(
         gate=st.integers(0, 5),
-        choice=st.sampled_from(["yes", "auto", "skip", "ask", "comment", "retry", "accept", "stop", "", "sudo"]),
+        choice=st.sampled_from(
+            ["yes", "auto", "skip", "ask", "comment", "retry", "accept", "replan", "stop", "", "sudo"]
+        ),
         text=st.sampled_from(["", "use argon2"]),
     )
     def answer(self, gate: int, choice: str, text: str) -> None:

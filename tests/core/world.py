@@ -225,6 +225,15 @@ def happy(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
             return [outcome(effect, ok()), ev.ScopeJudged(id=effect.id, task=effect.task, in_scope=True)]
         case ef.CallAgent(role=Role.ANSWERER):
             return [outcome(effect, ok()), ev.GateReplied(gate=effect.gate, id=effect.id, answer="because")]
+        case ef.Survey():
+            return [ev.Surveyed(id=effect.id, facts="")]
+        case ef.CallAgent(role=Role.PLANNER) if state.plan is not None:
+            return [outcome(effect, ok()), ev.PlanDrafted(id=effect.id, plan=state.plan)]
+        case ef.CheckPlan() if state.planning is not None and state.planning.plan is not None:
+            return [ev.PlanChecked(id=effect.id, version=effect.version, plan=state.planning.plan)]
+        case ef.CallAgent(role=Role.PLAN_REVIEWER) if state.planning is not None:
+            said_ = ev.PlanReviewed(id=effect.id, version=state.planning.version, approved=True)
+            return [outcome(effect, ok()), said_]
         case ef.CallAgent():
             return [outcome(effect, ok(claim="complete"))]
         case ef.CheckScope():
