@@ -37,7 +37,12 @@ def test_short_forms(typed: str, word: str) -> None:
         pytest.param(a_gate(), "t1", "skip", "", "choose one of: yes, auto, ask, comment", id="no skip at a task gate"),
         pytest.param(a_gate("fix"), "t1", "retry", "", "choose one of", id="no retry at a fix gate"),
         pytest.param(
-            a_gate("blocked"), "t1", "yes", "", "choose one of: retry, skip, accept, replan, stop, ask", id="no yes to a block"
+            a_gate("blocked"),
+            "t1",
+            "yes",
+            "",
+            "choose one of: retry, skip, accept, replan, stop, ask",
+            id="no yes to a block",
         ),
         pytest.param(a_gate("blocked"), "t1", "retry", "", "", id="retry needs no words"),
         pytest.param(a_gate(), "t1", "comment", " ", "needs words: devteam answer G1 comment", id="an empty comment"),
