@@ -52,6 +52,11 @@ class RepoPaths(Struct, frozen=True):
         return self.folder / "init.sh"
 
     @property
+    def marker(self) -> Path:
+        """There while a session of the user's own agent is kept at work by its stop hook."""
+        return self.folder / "autonomous-mode"
+
+    @property
     def gitignore(self) -> Path:
         return self.folder / ".gitignore"
 

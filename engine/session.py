@@ -21,17 +21,20 @@ from engine.channel.server import ChannelServer
 from engine.clock import Clock
 from engine.config import Config, ConfigRefused, config_hash, to_policy
 from engine.core import events as ev
-from engine.core.commands import Ack, AnyCommand
+from engine.core.commands import Ack, AnyCommand, Stop
 from engine.core.model import Plan
 from engine.core.policy import Policy
 from engine.core.sandboxes import SandboxName
 from engine.core.state import State
 from engine.core.waiting import waits_for
 from engine.engine_log import EngineLog
+from engine.inside import by_session
 from engine.journal import EngineLock, Journal, JournalError
 from engine.notify import Notifier
 from engine.other_sprints import elsewhere
 from engine.paths import make_state
+from engine.perform.agents.session import NAME as SESSION
+from engine.perform.agents.session import SessionAgent
 from engine.perform.calls import Calls
 from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.checks.trust import is_trusted, trust
@@ -41,6 +44,7 @@ from engine.perform.process.environment import NETWORK, scrubbed
 from engine.perform.process.probe import probe, run_id_of
 from engine.perform.process.reaper import end_orphans, is_no_child_of_ours
 from engine.perform.process.spawner import ProcessSpawner
+from engine.perform.process.spawning import Adapter
 from engine.perform.reconcile import at_start, unheard_calls
 from engine.perform.run_checks import Judging
 from engine.perform.secrets.redact import Redactor
@@ -98,6 +102,8 @@ class Session:
         self._stack = contextlib.AsyncExitStack()
         self.answering: Callable[[bytes], bytes] = lambda _query: b'{"error":"this engine answers no queries"}'
         """How a viewer's query is answered, in the link's own form."""
+        self.order = ""
+        """What the user's own session is to do next, where it is the implementer."""
 
     @classmethod
     @contextlib.asynccontextmanager
@@ -230,7 +236,7 @@ class Session:
         )
         calls = Calls(
             spawner=spawner,
-            adapter_of=agents.adapter,
+            adapter_of=self._with_session(agents.adapter, workspace),
             login_of=agents.login,
             checkout=workspace.checkout,
             lane_path=workspace.lane_path,
@@ -339,11 +345,29 @@ class Session:
     def _policy(self, config: Config) -> Policy:
         """The configuration's, with what the command line said over it: an edit of the file does not undo that."""
         policy, options = to_policy(config), self._options
+        if options.by_session is not None:
+            policy = by_session(policy)
         return replace(
             policy,
-            lanes=options.lanes or policy.lanes,
+            lanes=1 if options.by_session else options.lanes or policy.lanes,
             max_iterations=options.max_iterations or policy.max_iterations,
         )
+
+    def _with_session(self, adapter_of: Callable[[str], Adapter], workspace: Workspace) -> Callable[[str], Adapter]:
+        """The adapters of the run; where the user's own session implements, it is one of them."""
+        work = self._options.by_session
+        if work is None:
+            return adapter_of
+
+        def take() -> None:
+            workspace.prepare(0, workspace.user_tree())
+
+        def ask(order: str) -> None:
+            self.order = order
+            self.runner.put(Stop(now=True, by="the session's turn"))
+
+        session = SessionAgent(work=work.said, session=work.session, take=take, ask=ask)
+        return lambda name: session if name == SESSION else adapter_of(name)
 
     def _check_trust(self, config: Config) -> None:
         root = self.project.state.root

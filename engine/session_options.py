@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engine.core.model import Struct
 from engine.core.planning_state import Until
+from engine.inside import SessionWork
 
 
 class Untrusted(Exception):  # noqa: N818  it is a question, not a fault
@@ -45,5 +46,7 @@ class Options(Struct, frozen=True, kw_only=True):
     """Where the run stops: at the approved PRD or plan, or with the sprint."""
     planning: Ask | None = None
     """How a sprint that begins with a request is planned."""
+    by_session: SessionWork | None = None
+    """The user's own agent session implements, in the checkout."""
     follows_viewers: bool = False
     """Who attends is who is connected: a run in the background. Else `attended` holds."""

@@ -32,6 +32,8 @@ def start(state: State, task: TaskState) -> tuple[int, int, str]:
     policy = state.policy.ladder
     spec = replace(task.spec, agent=task.rung_asked) if task.rung_asked else task.spec
     found = assess(spec)
+    if named := policy.roles.get(Role.IMPLEMENTER.value, ""):
+        return policy.role_rung(Role.IMPLEMENTER), found.score, f"ladder.roles gives implementers {named}"
     rung, reason = start_rung(spec, found, policy.rungs)
     if any(one.name.lower() == spec.agent.lower() for one in policy.rungs if spec.agent):
         return rung, found.score, reason

@@ -19,6 +19,7 @@ from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
 from engine.core.sprint_review_state import SPRINT_LANE
 from engine.core.state import State, TaskState
 from engine.perform import briefing, planning_calls, sprint_review_calls
+from engine.perform.agents.session import NAME as SESSION
 from engine.perform.call_answers import answers_of, learnt_of
 from engine.perform.process.spawning import Adapter, AgentCall, Mount, Output, Spawner
 from engine.perform.role_prompts import role_prompt
@@ -119,7 +120,9 @@ class Calls:
             / f"{effect.role.value}{seat}"
         )
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
-        seen_home = self._user_home if self._spawner.mode.mounts else home
+        # The user's own session is in no sandbox of ours: it finds its files where they are.
+        mounted = self._spawner.mode.mounts and effect.rung.agent != SESSION
+        seen_home = self._user_home if mounted else home
         brief = briefing.Brief(folder=home / "brief", seen=seen_home / "brief", redact=self._redactor.text)
         fields = self._fields(effect, state, brief)
         login = self._login_of(effect.rung.agent)

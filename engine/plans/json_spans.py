@@ -28,12 +28,17 @@ def value_at(text: str, start: int) -> Value:
 
 def members(text: str, start: int) -> dict[str, Value]:
     """The members of the object that begins at `start`; of a key given twice the last counts, as JSON readers do."""
-    found: dict[str, Value] = {}
+    return {key.value: value for key, value in pairs(text, start)}
+
+
+def pairs(text: str, start: int) -> list[tuple[Value, Value]]:
+    """The keys and values of the object that begins at `start`, in order."""
+    found: list[tuple[Value, Value]] = []
     at = _skip(text, start + 1)
     while text[at] != "}":
         key = value_at(text, at)
         value = value_at(text, _skip(text, key.end) + 1)
-        found[key.value] = value
+        found.append((key, value))
         at = _after(text, value.end)
     return found
 

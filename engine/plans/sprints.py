@@ -71,6 +71,7 @@ tracking.md
 sprints/.new-*
 sprints/*/.draft
 sprints/.lock
+autonomous-mode
 """
 LOOP_STATE = "# Loop State\n**Iteration**: 0\n**Status**: INITIALIZING\n"
 

@@ -30,11 +30,15 @@ class ForkServer:
             stdout=subprocess.PIPE,
         )
 
-    def run(self, words: list[str], cwd: Path, env: dict[str, str], seconds: float) -> tuple[int, str, str]:
+    def run(
+        self, words: list[str], cwd: Path, env: dict[str, str], seconds: float, stdin: str = ""
+    ) -> tuple[int, str, str]:
         with tempfile.TemporaryDirectory() as folder:
-            out, err = Path(folder) / "out", Path(folder) / "err"
+            given, out, err = Path(folder) / "in", Path(folder) / "out", Path(folder) / "err"
+            given.write_text(stdin, encoding="utf-8")
             asked = {
-                "argv": words, "cwd": str(cwd), "env": env, "out": str(out), "err": str(err), "seconds": seconds
+                "argv": words, "cwd": str(cwd), "env": env, "in": str(given) if stdin else os.devnull,
+                "out": str(out), "err": str(err), "seconds": seconds,
             }  # fmt: skip
             assert self._process.stdin and self._process.stdout
             self._process.stdin.write(json.dumps(asked).encode() + b"\n")
@@ -79,7 +83,7 @@ def _become(asked: dict[str, Any]) -> None:
         os.environ.update(asked["env"])
         time.tzset()
         for name, fd, flags in (
-            (os.devnull, 0, os.O_RDONLY),
+            (asked["in"], 0, os.O_RDONLY),
             (asked["out"], 1, os.O_WRONLY | os.O_CREAT),
             (asked["err"], 2, os.O_WRONLY | os.O_CREAT),
         ):

@@ -159,9 +159,9 @@ class Ground:
     def argv(self, *args: str) -> list[str]:
         return [sys.executable, "-m", "tui.cli.main", *args]
 
-    def run(self, *args: str) -> Told:
+    def run(self, *args: str, stdin: str = "", cwd: Path | None = None) -> Told:
         """`devteam ARGS` in this repository, to its end."""
-        code, out, err = _server().run(list(args), self.folder, self.environment(), patience(90.0))
+        code, out, err = _server().run(list(args), cwd or self.folder, self.environment(), patience(90.0), stdin)
         assert "Traceback" not in out + err, err
         assert "bug in devteam" not in err, err
         return Told(code, out, err)

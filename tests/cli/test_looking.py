@@ -25,6 +25,8 @@ GROUPS = {
     "checkpoint": ("save", "list", "restore"),
     "baseline": ("create", "list", "rollback"),
     "rollback": ("check", "auto", "smart", "undo"),
+    "hooks": ("install", "uninstall"),
+    "hook": ("begin", "end", "guard", "stop"),
 }
 
 

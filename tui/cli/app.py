@@ -8,6 +8,7 @@ import typer
 
 from tui.cli import engine_commands as engines
 from tui.cli import gate_commands as tell
+from tui.cli import hook_commands as inside
 from tui.cli import landing_commands as keep
 from tui.cli import learning_commands as learn
 from tui.cli import plan_commands as plan
@@ -37,5 +38,5 @@ def top(
         raise typer.Exit
 
 
-for module in (plan, learn, start, look, tell, work, engines, keep):
+for module in (plan, learn, start, look, tell, work, engines, keep, inside):
     module.register(app)

@@ -36,6 +36,14 @@ def own_program(module: str, *args: str, start: str) -> list[str]:
     return [sys.executable, "-I", "-c", _START.format(sep=os.pathsep, module=module), path, *args]
 
 
+def own_command(*args: str) -> list[str]:
+    """`devteam ARGS` for somebody who calls us later and from anywhere: the installed program, else this interpreter."""
+    installed = os.path.join(os.path.dirname(sys.executable), "devteam")
+    if os.path.isfile(installed):
+        return [installed, *args]
+    return own_program("tui.cli.main", *args, start=os.path.expanduser("~"))
+
+
 def _ours(entry: str) -> bool:
     """Our own packages, and what belongs to this interpreter: a virtual environment may lie in the repository."""
     real = os.path.realpath(entry)

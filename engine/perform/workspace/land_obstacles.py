@@ -39,7 +39,7 @@ def differences(
         found.append(f"you are on {here}, the sprint started on {there}: git switch {there}")
     if head != anchor.head and not (under and head == target):
         found.append(f"{here} has moved since: {anchor.head[:12] or 'no commit'} → {head[:12] or 'no commit'}")
-    found += _files_differ(store, anchor, under, changes, seen)
+    found += _files_differ(store, anchor, changes, seen)
     staged = staged_tree(store, store.index("land"))
     if staged != anchor.index_tree and not (under and staged == under.index_tree):
         found += [f"staged since: {shown(change.path)}" for change in _theirs(store, anchor.index_tree, staged)] or []
@@ -52,7 +52,7 @@ def _theirs(store: Store, before: str, after: str) -> list[Change]:
     return [c for c in trees.diff(store.git, before, after, lines=False) if c.path.split(b"/", 1)[0] != OURS]
 
 
-def _files_differ(store: Store, anchor: Anchor, under: Under | None, changes: list[Change], seen: Seen) -> list[str]:
+def _files_differ(store: Store, anchor: Anchor, changes: list[Change], seen: Seen) -> list[str]:
     look, _ = user_files(store, store.index("land-look"))
     landed = {change.path: (change.new_mode, change.new) for change in changes}
     changed = {change.path: change for change in _theirs(store, anchor.tree, look.tree)}
@@ -60,21 +60,21 @@ def _files_differ(store: Store, anchor: Anchor, under: Under | None, changes: li
     behind = {c.path: c for c in seen.differs if c.path not in seen.unknown and c.path not in changed}
     found = []
     for path, change in (changed | behind).items():
-        if under and landed.get(path) == (change.new_mode, change.new):
-            continue
+        if landed.get(path) == (change.new_mode, change.new):
+            continue  # there already, byte for byte: by a landing that was broken off, or by a session in the checkout
         if change.kind == "added" and path in landed:
             continue  # said below
         hidden = f", which git was told not to see ({bits[path]})" if path in bits else ""
         found.append(f"{change.kind} since: {shown(path)}{hidden}")
-    return found + _obstacles(store.repo, under, changes, seen)
+    return found + _obstacles(store.repo, changes, seen)
 
 
-def _obstacles(repo: Repository, under: Under | None, changes: list[Change], seen: Seen) -> list[str]:
+def _obstacles(repo: Repository, changes: list[Change], seen: Seen) -> list[str]:
     """What lies where new files go, and new files that this file system takes for one another."""
     leaving = {change.path for change in changes if change.new_mode == ABSENT}
     found = []
     for change in changes:
-        if change.kind != "added" or (under and seen.raw.get(change.path) == (change.new_mode, change.new)):
+        if change.kind != "added" or seen.raw.get(change.path) == (change.new_mode, change.new):
             continue
         if in_the_way(repo.checkout, change.path, leaving):
             found.append(f"in the way: {shown(change.path)}")

@@ -1,0 +1,63 @@
+"""The guard before a session's tools: in autonomous mode nothing writes to protected paths or answers for the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from engine.core.guard import Guarded, Ruling, command_of, may_write, of_the_user, paths_of
+from engine.globs import matcher
+from engine.link.user_errors import UserError
+from engine.service.inside import marker_of
+from engine.service.local import Desk
+
+_UPWARDS = re.compile(r"^(?:\.{0,2}/)+")
+ALWAYS = (
+    ".devteam/**",
+    ".git/**",
+    ".claude/settings*.json",
+    ".claude/hooks/**",
+    ".codex/hooks.json",
+    ".codex/config.toml",
+)
+"""Plan and state, history, and the hooks themselves."""
+
+
+def guarded(desk: Desk, session: str, cwd: Path, tool: str, given: Mapping[str, Any]) -> Guarded:
+    """Only in autonomous mode, and only for its session: at other times the user sits there."""
+    try:
+        marker = marker_of(desk)
+    except UserError:
+        marker = None  # the stop hook says that it cannot be read
+    if marker is None or (marker.session and marker.session != session):
+        return Guarded(ruling=Ruling.NOTHING)
+    config = desk.project.config()
+    protected = matcher((*ALWAYS, *config.checks.protected))
+    held_out = [_real(Path(held.folder).expanduser()) for held in config.checks.held_out]
+    root = _real(desk.root)
+
+    def hit(name: str) -> bool:
+        place = _real(cwd / os.path.expanduser(name))  # noqa: PTH111  a tool may be given ~/
+        if any(place.is_relative_to(folder) for folder in held_out):
+            return True
+        return place.is_relative_to(root) and protected(os.fsencode(place.relative_to(root)))
+
+    if named := next((path for path in paths_of(tool, given) if hit(path)), ""):
+        why = f"{named} is protected while devteam drives this session (.devteam, .git, hooks, checks.protected)"
+        return Guarded(ruling=Ruling.DENY, reason=f"{why}: leave it alone and go on with the task")
+    command = command_of(tool, given)
+    if users := of_the_user(command):
+        return Guarded(ruling=Ruling.ASK, reason=f"`{users}` speaks for the user: only they may give it")
+    # A shell line may change the folder first: what leads upwards is taken from the top as well.
+    words = (word for word in may_write(command) if hit(word) or hit(str(root / _UPWARDS.sub("", word))))
+    if written := next(words, ""):
+        return Guarded(ruling=Ruling.ASK, reason=f"the command may write to {written}, which devteam protects")
+    return Guarded(ruling=Ruling.NOTHING)
+
+
+def _real(path: Path) -> Path:
+    """Where a path leads to, links followed as far as it exists."""
+    return Path(os.path.realpath(path))

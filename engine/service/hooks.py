@@ -1,0 +1,244 @@
+"""`devteam hooks install` and `uninstall`: our hooks in the settings of Claude Code and Codex, and nothing else there.
+
+A settings file that cannot be read is never written. The file as it was is kept beside it; uninstalling gives it back
+byte for byte where nobody has changed it since.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from importlib.resources import files as packaged
+from pathlib import Path
+from typing import Any
+
+from engine import files
+from engine.core.model import Struct
+from engine.link.user_errors import UserError
+from engine.plans.json_spans import Value, elements, line_of, members, value_at
+from engine.service.hook_hosts import HOOKS, Host
+from engine.service.json_edits import add_element, add_member, drop_element, drop_member, replace_value
+
+BACKUP = ".devteam-backup"
+MARK = "<!-- written by devteam: `devteam hooks uninstall` removes it -->"
+"""In each skill file of ours: a file without it is the user's own and left alone."""
+EMPTY = "{}\n"
+
+
+class Target(Struct, frozen=True, kw_only=True):
+    """One program's settings: the user's own or those of a repository."""
+
+    host: Host
+    folder: Path
+    bounds: Path | None = None
+    """Where a link must not lead out of: the repository."""
+
+    @property
+    def path(self) -> Path:
+        return self.folder / self.host.file
+
+
+def install(target: Target, program: Sequence[str], *, skill: bool) -> Iterator[str]:
+    """Lines of what was done. Done twice, the second changes nothing."""
+    path = _followed(target)
+    before = _read(path)
+    after = with_hooks(before or EMPTY, program, path)
+    skills = [(target.folder / one.place, _text(one.template, target.host)) for one in target.host.skills if skill]
+    for place, _words in skills:
+        _must_be_ours(place, target)
+    if after != before:
+        if before is not None and not _ours_in(before):
+            files.write(path.with_name(path.name + BACKUP), before, mode=files.SHARED)
+        _write(path, after)
+        yield f"{path}: devteam's hooks are in it" + ("" if before is None else f"; as it was: {path.name}{BACKUP}")
+    else:
+        yield f"{path}: nothing to change"
+    for place, words in skills:
+        if _read(place) != words:
+            _write(place, words)
+            yield f"{place}: written"
+    if target.host.note:
+        yield target.host.note
+
+
+def printed(target: Target, program: Sequence[str]) -> str:
+    """The settings as they would be; nothing is written."""
+    path = _followed(target)
+    return with_hooks(_read(path) or EMPTY, program, path)
+
+
+def uninstall(target: Target) -> Iterator[str]:
+    path = _followed(target)
+    text, backup = _read(path), path.with_name(path.name + BACKUP)
+    if text is None or not (_sound(text, path) and _ours_in(text)):
+        yield f"{path}: none of devteam's hooks are in it"
+    else:
+        kept = _read(backup)
+        # Made by us from what was there, and unchanged since: what was there comes back, byte for byte.
+        as_made = kept is not None and with_hooks(kept, _program_in(text), path) == text
+        after = kept if as_made and kept is not None else without_hooks(text)
+        if kept is None and after.strip() == "{}":
+            path.unlink()
+            yield f"{path}: removed, there was nothing else in it"
+        else:
+            _write(path, after)
+            yield f"{path}: devteam's hooks are out of it"
+        backup.unlink(missing_ok=True)
+    for one in target.host.skills:
+        place = target.folder / one.place
+        words = _read(place)
+        if words is not None and MARK in words:
+            place.unlink()
+            yield f"{place}: removed"
+            for folder in place.parents:
+                if folder == target.folder or any(folder.iterdir()):
+                    break
+                folder.rmdir()
+
+
+# ── the file's text ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def with_hooks(text: str, program: Sequence[str], path: Path) -> str:
+    """The settings with each of our hooks once, as of this version."""
+    _sound(text, path)
+    for hook in HOOKS:
+        entry = hook.entry(shlex.join([*program, "hook", hook.verb]))
+        top = value_at(text, 0)
+        hooks = members(text, top.start).get("hooks")
+        if hooks is None:
+            text = add_member(text, top.start, "hooks", {hook.event: [entry]})
+            continue
+        there = members(text, hooks.start).get(hook.event)
+        if there is None:
+            text = add_member(text, hooks.start, hook.event, [entry])
+            continue
+        mine = [one for one in elements(text, there.start) if _is_ours(one.value)]
+        if not mine:
+            text = add_element(text, there.start, entry)
+        elif mine[0].value != entry:
+            text = replace_value(text, mine[0], entry)
+    return text
+
+
+def without_hooks(text: str) -> str:
+    """The settings without ours; lists and members that are empty then go too."""
+    for hook in HOOKS:
+        while (found := _list_of(text, hook.event)) is not None:
+            hooks, there = found
+            mine = [number for number, one in enumerate(elements(text, there.start)) if _is_ours(one.value)]
+            if not mine:
+                break
+            if len(elements(text, there.start)) > 1:
+                text = drop_element(text, there.start, mine[0])
+            elif len(members(text, hooks.start)) > 1:
+                text = drop_member(text, hooks.start, hook.event)
+            else:
+                text = drop_member(text, value_at(text, 0).start, "hooks")
+    return text
+
+
+def _list_of(text: str, event: str) -> tuple[Value, Value] | None:
+    hooks = members(text, value_at(text, 0).start).get("hooks")
+    there = members(text, hooks.start).get(event) if hooks is not None else None
+    return None if hooks is None or there is None else (hooks, there)
+
+
+def _sound(text: str, path: Path) -> bool:
+    """Raises UserError, with the place, where the file is not what its program would read."""
+    hint = "mend it, then try again; nothing was written"
+    try:
+        data = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UserError(f"{path}:{error.lineno}:{error.colno} is no JSON: {error.msg}", hint) from error
+    except RecursionError as error:
+        raise UserError(f"{path} is nested too deep", hint) from error
+    if not isinstance(data, dict):
+        raise UserError(f"{path} holds no JSON object", hint)
+    hooks = data.get("hooks", {})
+    if not isinstance(hooks, dict):
+        place = line_of(text, members(text, value_at(text, 0).start)["hooks"].start)
+        raise UserError(f'{path}:{place}: "hooks" is no object', hint)
+    for event, there in hooks.items():
+        if not isinstance(there, list):
+            raise UserError(f'{path}: hooks."{event}" is no list', hint)
+    return True
+
+
+def _is_ours(entry: Any) -> bool:
+    """An entry that runs `devteam hook VERB`, however devteam is called there."""
+    inner = entry.get("hooks") if isinstance(entry, dict) else None
+    return isinstance(inner, list) and any(_program(one) is not None for one in inner)
+
+
+def _program(inner: Any) -> list[str] | None:
+    """How devteam is called in an inner hook; None: it is not ours."""
+    command = inner.get("command") if isinstance(inner, dict) else None
+    try:
+        words = shlex.split(command) if isinstance(command, str) else []
+    except ValueError:
+        return None
+    ours = len(words) > 2 and words[-2] == "hook" and words[-1] in {hook.verb for hook in HOOKS}
+    return words[:-2] if ours and any("devteam" in word or "tui.cli.main" in word for word in words[:-2]) else None
+
+
+def _ours_in(text: str) -> bool:
+    hooks = json.loads(text).get("hooks", {})
+    return any(_is_ours(one) for there in hooks.values() for one in there)
+
+
+def _program_in(text: str) -> list[str]:
+    hooks = json.loads(text)["hooks"]
+    found = (_program(inner) for there in hooks.values() for one in there if _is_ours(one) for inner in one["hooks"])
+    return next(words for words in found if words is not None)
+
+
+# ── on disk ────────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _followed(target: Target) -> Path:
+    """The settings file itself: dotfiles are often links. A repository's must not lead out of it."""
+    path = target.path.resolve()
+    if target.bounds is not None and not path.is_relative_to(target.bounds.resolve()):
+        raise UserError(f"{target.path} leads out of the repository, to {path}", "nothing was written; use --user")
+    return path
+
+
+def _must_be_ours(place: Path, target: Target) -> None:
+    real = place.resolve()
+    if target.bounds is not None and not real.is_relative_to(target.bounds.resolve()):
+        raise UserError(f"{place} leads out of the repository, to {real}", "nothing was written; use --user")
+    words = _read(place)
+    if words is not None and MARK not in words:
+        raise UserError(f"{place} is there already and not devteam's", "rename it; nothing was written")
+
+
+def _read(path: Path) -> str | None:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path} is no UTF-8: {error.reason} at byte {error.start}", "nothing was written") from error
+
+
+def _write(path: Path, text: str) -> None:
+    mode = path.stat().st_mode & 0o777 if path.exists() else files.SHARED
+    path.parent.mkdir(parents=True, exist_ok=True)
+    files.write(path, text, mode=mode)
+
+
+def _text(template: str, host: Host) -> str:
+    from jinja2 import Environment, StrictUndefined
+
+    source = packaged("engine.service").joinpath("skills", template).read_text(encoding="utf-8")
+    made = Environment(undefined=StrictUndefined, keep_trailing_newline=True, autoescape=False).from_string(source)  # noqa: S701  Markdown
+    return made.render(mark=MARK, host=host.name)
+
+
+def targets(hosts: Sequence[Host], *, root: Path | None, env: Mapping[str, str], home: Path) -> list[Target]:
+    """The user's own settings, or a repository's (`root`)."""
+    if root is None:
+        return [Target(host=host, folder=host.user_folder(env, home)) for host in hosts]
+    return [Target(host=host, folder=root / host.folder, bounds=root) for host in hosts]
