@@ -37,7 +37,7 @@ def own_program(module: str, *args: str, start: str) -> list[str]:
 
 
 def own_command(*args: str) -> list[str]:
-    """`devteam ARGS` for somebody who calls us later and from anywhere: the installed program, else this interpreter."""
+    """`devteam ARGS` for who calls us later and from anywhere: the installed program, else this interpreter."""
     installed = os.path.join(os.path.dirname(sys.executable), "devteam")
     if os.path.isfile(installed):
         return [installed, *args]
