@@ -6,22 +6,26 @@ is put back by whoever tried it. `python -m tests.foreign.prepared [NAME…]` ma
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import inspect
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import IO
 
 from tests.foreign import fetch, projects
-from tests.foreign.projects import PROJECTS, Foreign
+from tests.foreign.projects import Foreign
 
+HELD: list[IO[str]] = []
 GIT = ["git", "-c", "user.name=u", "-c", "user.email=u@x"]
 
 
 def prepared(project: Foreign) -> Path:
     """The project's checkout, made anew when its record or the way it is made changed."""
     top = fetch.CACHE / "made" / project.name
+    _alone(fetch.CACHE / "made" / f"{project.name}.lock")
     source, stamp = top / "checkout" / project.name, top / "stamp"
     if not stamp.is_file() or stamp.read_text() != _record(project):
         shutil.rmtree(top, ignore_errors=True)
@@ -32,6 +36,13 @@ def prepared(project: Foreign) -> Path:
     shutil.rmtree(source, ignore_errors=True)
     shutil.copytree(top / "kept", source, symlinks=True)
     return source
+
+
+def _alone(path: Path) -> None:
+    """One process at a time has a project; until that process ends."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    HELD.append(path.open("w"))
+    fcntl.flock(HELD[-1], fcntl.LOCK_EX)
 
 
 def made(project: Foreign, folder: Path) -> None:
@@ -57,7 +68,9 @@ def _record(project: Foreign) -> str:
 
 if __name__ == "__main__":
     wanted = sys.argv[1:]
-    for one in PROJECTS:
+    from tests.foreign.shapes import EVERY
+
+    for one in EVERY:
         if (not wanted or one.name in wanted) and not projects.missing(one):
             try:
                 sys.stdout.write(f"{prepared(one)}\n")

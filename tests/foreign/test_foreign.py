@@ -16,8 +16,9 @@ import pytest
 
 from tests.foreign.fetch import Unreachable
 from tests.foreign.prepared import prepared
-from tests.foreign.projects import PROJECTS, Foreign, missing
+from tests.foreign.projects import Foreign, missing
 from tests.foreign.serving import Row, Served
+from tests.foreign.shapes import EVERY
 
 pytestmark = pytest.mark.foreign
 ROWS: list[Row] = []
@@ -33,7 +34,7 @@ def say(line: str) -> None:
 
 
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("project", PROJECTS, ids=lambda project: project.name)
+@pytest.mark.parametrize("project", EVERY, ids=lambda project: project.name)
 def test_from_init_to_land(project: Foreign, tmp_path: Path) -> None:
     if tool := missing(project):
         pytest.skip(f"{tool} is not here")
@@ -48,6 +49,9 @@ def test_from_init_to_land(project: Foreign, tmp_path: Path) -> None:
     chosen = os.environ.get("DEVTEAM_FOREIGN_CHANGE", "")
     served.serve(chosen)
     say(served.row.words())
+    for words in served.said:
+        if words.startswith("honest") and not words.endswith(": accepted"):
+            say(f"    {words[:400]}")
     served.held(chosen)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+from msgspec.structs import replace
 
 from engine.core.model import CheckKind, Proof, ProofVerdict, TaskSpec
 from engine.perform.checks.proof import verdict as rules
@@ -209,6 +210,18 @@ def test_new_tests_prove_only_what_was_red_on_the_base():
     r2 = [measured(case("old"), case("new"), case("green"))]
     r3 = [measured(case("old"), case("new", "failed", text="assert 0"), case("green"))]
     assert [proof.name for proof in rules.new_tests(r2, r3, r0, "t", frozenset({"t.py"}))] == ["t.py::new"]
+
+
+def test_what_cannot_be_built_over_the_base_was_red_there():
+    """make, ctest: the tests are compiled with the subject, so a missing function ends the build and no test is told."""
+    r0 = measured(Case(id="total", outcome="passed"))
+    r2 = [measured(Case(id="total", outcome="passed"), Case(id="added", outcome="passed"))]
+    broken = replace(measured(output="error: 'added' was not declared"), exit_code=2)
+    assert [proof.name for proof in rules.new_tests(r2, [broken], r0, "t", frozenset())] == ["added"]
+    for other in (replace(broken, exit_code=0), replace(broken, ended="timeout", exit_code=None)):
+        assert rules.new_tests(r2, [other], r0, "t", frozenset()) == []
+    exits = replace(broken, report=Report(source="exit code"))
+    assert rules.new_tests(r2, [exits], r0, "t", frozenset()) == []
 
 
 def test_a_test_that_vanishes_from_an_untouched_file_fails_or_asks():

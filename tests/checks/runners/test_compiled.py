@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine.perform.checks.run.compiled_runners import CargoRunner, JavaRunner, read_libtest
+from engine.perform.checks.run.compiled_runners import CargoRunner, JavaRunner, crates, read_libtest
 from engine.perform.checks.run.runner import RunRequest
 from engine.perform.process.spawning import Finished
 from tests.checks.runners.drive import drive, fill, outcomes, spec_of
@@ -48,6 +48,48 @@ def test_cargo(tmp_path: Path) -> None:
 def test_libtest_lines_that_disagree_with_their_totals() -> None:
     text = b"     Running tests/a.rs (target/debug/deps/a-0123456789abcdef)\ntest x ... ok\n"
     assert read_libtest(text + b"test result: ok. 2 passed; 0 failed; 0 ignored\n").problems
+
+
+WORKSPACE = """
+     Running unittests src/lib.rs (target/debug/deps/cart_kit-c3ac867765dab7e9)
+test tests::least ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured
+     Running tests/whole.rs (target/debug/deps/whole-b7d700a6d2da6178)
+test sums ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured
+     Running unittests src/lib.rs (target/debug/deps/shop-ee146ab8bde276e8)
+test tests::runs ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured
+     Running tests/whole.rs (target/debug/deps/whole-0123456789abcdef)
+test sums ... FAILED
+test result: FAILED. 0 passed; 1 failed; 0 ignored; 0 measured
+   Doc-tests cart_kit
+test cart/src/lib.rs - total (line %d) ... ok
+test cart/src/lib.rs - (line 1) ... ok
+test result: ok. 2 passed; 0 failed; 0 ignored; 0 measured
+"""
+
+
+def test_the_crates_of_a_workspace_are_told_apart_and_examples_named_without_their_line(tmp_path: Path) -> None:
+    """Both crates have the same files: the names of what was compiled, and their order, tell which is which."""
+    manifest = '[workspace]\n[package]\nedition = "2021"\nname = "%s"\n[dependencies]\nname = "1"\n'
+    room = fill(
+        tmp_path / "room", {f"{at}/{name}": "" for at in ("cart", "shop") for name in ("src/lib.rs", "tests/whole.rs")}
+    )
+    fill(
+        room,
+        {"Cargo.toml": "[workspace]\n", "cart/Cargo.toml": manifest % "cart-kit", "shop/Cargo.toml": manifest % "shop"},
+    )
+    read = [read_libtest((WORKSPACE % line).encode(), crates(room), room) for line in (5, 12)]
+    assert outcomes(read[0]) == outcomes(read[1]) == {
+        "cart/src/lib.rs::tests::least": "passed",
+        "cart/tests/whole.rs::sums": "passed",
+        "shop/src/lib.rs::tests::runs": "passed",
+        "shop/tests/whole.rs::sums": "failed",
+        "cart/src/lib.rs::example total": "passed",
+        "cart/src/lib.rs::example": "passed",
+    }  # fmt: skip
+    assert [case.path for case in read[0].cases][-1] == "cart/src/lib.rs" and not read[0].problems
 
 
 JUNIT = """<?xml version="1.0"?><testsuite name="a" tests="2" failures="1">

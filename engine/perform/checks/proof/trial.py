@@ -14,6 +14,7 @@ from engine.perform.checks.run import room
 from engine.perform.checks.run.baseline import Baseline, alone, keep, traced
 from engine.perform.checks.run.execute import Ask, Tools, run_check, run_checks
 from engine.perform.checks.run.measure import Measurement, Report
+from engine.perform.checks.run.python_runners import arguments_of
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.sitting import Job, sit
 from engine.perform.checks.run.spec import CheckSpec
@@ -98,7 +99,7 @@ class Trial:
     def files_for(self, spec: CheckSpec, wanted: Iterable[str]) -> tuple[str, ...]:
         """Those of the files that this check would run: each file is run by one check only."""
         inside = f"{spec.folder}/" if spec.folder else ""
-        words = [word.removeprefix("./") for word in spec.command[1:] if not word.startswith("-")]
+        words = [word.removeprefix("./") for word in arguments_of(spec) if not word.startswith("-")]
         places = [inside + word for word in words if self._is_place(inside + word)]
         mine = []
         for path in wanted:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, ProofVerdict, Question, Struct
-from engine.perform.checks.run.measure import BAD, IDLE, PASSED, XFAILED, Case, Measurement
+from engine.perform.checks.run.measure import BAD, ERROR, IDLE, PASSED, XFAILED, Case, Measurement
 
 COLLECT = "CollectError"
 
@@ -324,12 +324,15 @@ def new_tests(
             if case.error == COLLECT or (case.outcome in BAD and "::" not in case.id and not case.place):
                 broken[case.path or case.id] = case
     tried = {measured.room for measured in r3}
+    unbuilt = None if on_base else next((_unbuilt(run) for run in r3 if _unbuilt(run) is not None), None)
     found = []
     for run in r2:
         for case in by_id(run).values():
             if case.outcome != PASSED or not tried:
                 continue
             there = on_base.get(case.id) or broken.get(case.path)
+            if there is None and case.id not in before:
+                there = unbuilt
             if there is None or there.outcome not in BAD:
                 continue
             was = before.get(case.id)
@@ -337,6 +340,14 @@ def new_tests(
                 continue  # an old red test: it is a proof by R1, or none
             found.append(_proof("new", case, check, _last(there.text)))
     return found
+
+
+def _unbuilt(run: Measurement) -> Case | None:
+    """A command that builds before it tests, and broke there: none of its tests could be made over the base."""
+    counts = run.report.source != "exit code" and not run.report.findings
+    if not counts or run.report.cases or run.ended != "exited" or not run.exit_code:
+        return None
+    return Case(id=run.check, outcome=ERROR, error=COLLECT, text=run.output[-600:])
 
 
 def import_red(proof: Proof, r3: Sequence[Measurement]) -> bool:
