@@ -11,19 +11,21 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
-from engine.perform.checks.proof import neighbours
+from engine.perform.checks.proof import neighbours, varied_javascript
 from engine.perform.checks.proof.examples import Example, examples
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import MOST_TESTS, Varied, varied
 from engine.perform.checks.proof.verdict import Fault, question
+from engine.perform.checks.run import witness
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
 RUNNERS = frozenset({"pytest", "unittest"})
+JAVASCRIPT = frozenset({"node", "jest", "vitest", "mocha"})
 MOST_FILES = 2
 SECONDS = 12.0
 """For one of the two runs; what was told until then counts."""
@@ -35,6 +37,8 @@ async def neighbour_faults(
 ) -> list[Fault]:
     """What has to be asked about the proofs of one check."""
     mine = [proof for proof in proofs if proof.check == spec.name]
+    if spec.runner in JAVASCRIPT:
+        return await _in_javascript(trial, spec, mine)
     if spec.runner not in RUNNERS:
         return await _in_another_room(trial, spec, mine)
     mine = [proof for proof in mine if proof.path.endswith(".py")]
@@ -42,6 +46,33 @@ async def neighbour_faults(
     for path in tuple(dict.fromkeys(proof.path for proof in mine))[:MOST_FILES]:
         found += await _of_file(trial, spec, path, [proof for proof in mine if proof.path == path], examples(task))
     return found
+
+
+async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
+    """As in Python, for test files in which single tests can be found; the others have the other room."""
+    found: list[Fault] = []
+    left = list(proofs)
+    observer = witness.script("near_observer")
+    rooms = trial.change.rooms
+    for path in tuple(dict.fromkeys(proof.path for proof in proofs if proof.path))[:MOST_FILES]:
+        mine = [proof for proof in proofs if proof.path == path]
+        source = await asyncio.to_thread(trial.trees.show, rooms.r2, path)
+        made = varied_javascript.varied(source, [proof.name for proof in mine], observer) if source else None
+        if made is None:
+            continue
+        text, names = made
+        change = await _run(trial, spec, "neighbours", rooms.r2, path, text.text)
+        if not any(neighbours.outcome(proof.name, change) for proof in mine):
+            continue  # it could not be loaded with the copies in it
+        left = [proof for proof in left if proof.path != path]
+        by_name = {name: proof for name, id in names.items() for proof in mine if proof.name == id}
+        found += await _elsewhere(trial, spec, path, mine, change)
+        found += _unsteady(text, by_name, change)
+        if found or not any(copy.slot >= 0 for copy in text.copies):
+            continue
+        base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.text)
+        found += _special(trial, by_name, neighbours.doubts(text, base, change))
+    return found + await _in_another_room(trial, spec, left)
 
 
 async def _in_another_room(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
@@ -71,17 +102,29 @@ async def _of_file(
     if made is None:
         return []
     change = await _run(trial, spec, "neighbours", rooms.r2, path, made.text)
-    found = await _elsewhere(trial, spec, path, proofs, made, change)
+    found = await _elsewhere(trial, spec, path, proofs, change) or _unsteady(made, by_name, change)
     found += _contradicted(told, made, change, proofs[0])
     if found or not any(copy.slot >= 0 for copy in made.copies):
         return found
     base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.text)
+    return _special(trial, by_name, neighbours.doubts(made, base, change))
+
+
+def _special(trial: Trial, by_name: Mapping[str, Proof], doubts: Sequence[neighbours.Doubt]) -> list[Fault]:
     sources = {one.path: (one.before, one.after) for one in trial.change.owned if one.owner is Owner.SUBJECT}
-    words = trial.change.ground.words
-    for doubt in neighbours.told_of(neighbours.doubts(made, base, change), sources, words):
-        if (proof := by_name.get(doubt.test)) is not None:
-            found.append(_asked(Rule.SPECIAL_CASED, f"{proof.name}: {doubt.text}", proof))
-    return found
+    return [
+        _asked(Rule.SPECIAL_CASED, f"{by_name[doubt.test].name}: {doubt.text}", by_name[doubt.test])
+        for doubt in neighbours.told_of(doubts, sources, trial.change.ground.words)
+        if doubt.test in by_name
+    ]
+
+
+def _unsteady(made: Varied, by_name: Mapping[str, Proof], change: Sequence[Measurement]) -> list[Fault]:
+    return [
+        _asked(Rule.NEWLY_FLAKY, f"{proof.name} is now green, now red when it is repeated", proof)
+        for name, proof in by_name.items()
+        if neighbours.unsteady(made, name, change)
+    ]
 
 
 def _contradicted(told: Sequence[Example], made: Varied, change: Sequence[Measurement], proof: Proof) -> list[Fault]:
@@ -101,23 +144,18 @@ def _asked(rule: Rule, text: str, proof: Proof) -> Fault:
 
 
 async def _elsewhere(
-    trial: Trial, spec: CheckSpec, path: str, proofs: Sequence[Proof], made: Varied, change: Sequence[Measurement]
+    trial: Trial, spec: CheckSpec, path: str, proofs: Sequence[Proof], change: Sequence[Measurement]
 ) -> list[Fault]:
     """The proofs themselves, in the other room."""
-    found = []
     red = [proof for proof in proofs if neighbours.outcome(proof.name, change) in BAD]
-    if red:
-        alone = await _run(trial, spec, "other room", trial.change.rooms.r2, path, None)
-        for proof in red:
-            if neighbours.outcome(proof.name, alone) in BAD:
-                why = ELSEWHERE
-            else:
-                why = "fails after other calls of the same code in one process"
-            found.append(_asked(Rule.DETECTS_TESTS, f"{proof.name} {why}", proof))
-        return found
-    for proof in proofs:
-        if neighbours.unsteady(made, name_in_file(proof.name, path), change):
-            found.append(_asked(Rule.NEWLY_FLAKY, f"{proof.name} is now green, now red when it is repeated", proof))
+    alone = await _run(trial, spec, "other room", trial.change.rooms.r2, path, None) if red else []
+    found = []
+    for proof in red:
+        if neighbours.outcome(proof.name, alone) in BAD:
+            why = ELSEWHERE
+        else:
+            why = "fails after other calls of the same code in one process"
+        found.append(_asked(Rule.DETECTS_TESTS, f"{proof.name} {why}", proof))
     return found
 
 

@@ -13,12 +13,16 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.core.model import Struct
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.source_tokens import constants, parts
 from engine.perform.checks.proof.varied_tests import Copy, Varied
 from engine.perform.checks.run.measure import PASSED, Case, Measurement
 
 ENOUGH = 4
 """Neighbours that must agree before anything follows from them."""
-NOT_THERE = frozenset({"!AttributeError", "!ImportError", "!ModuleNotFoundError", "!NameError", "!TypeError"})
+NOT_THERE = frozenset(
+    {"!AttributeError", "!ImportError", "!ModuleNotFoundError", "!NameError", "!TypeError", "!ReferenceError"}
+)
 """How a test fails where what it asks for does not exist yet."""
 NATURAL = frozenset(
     {"7", "12", "13", "24", "28", "29", "30", "31", "60", "90", "100", "180", "255", "256", "360", "365"}
@@ -60,7 +64,7 @@ def cases(runs: Sequence[Measurement], copy: str) -> list[Case]:
 
 
 def _name(id: str) -> str:
-    return id.partition("[")[0].rpartition("::")[2].rpartition(".")[2]
+    return id.partition("[")[0].rpartition("::")[2].rpartition(" ")[2].rpartition(".")[2]
 
 
 def doubts(varied: Varied, base: Sequence[Measurement], change: Sequence[Measurement]) -> list[Doubt]:
@@ -187,9 +191,9 @@ def outcome(id: str, change: Sequence[Measurement]) -> str:
 # ── what the change adds ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def adds_something(before: bytes | None, after: bytes | None) -> bool:
+def adds_something(before: bytes | None, after: bytes | None, python: bool = True) -> bool:
     """More constants, calls, branches or look-ups than before. A limit that moved by one has as many as it had."""
-    return _parts(after) > _parts(before)
+    return _parts(after) > _parts(before) if python else parts(after) > parts(before)
 
 
 def _parts(source: bytes | None) -> int:
@@ -204,9 +208,10 @@ def _parts(source: bytes | None) -> int:
     return sum(isinstance(node, kinds) for node in ast.walk(tree))
 
 
-def compares_with(before: bytes | None, after: bytes | None, constant: str) -> bool:
+def compares_with(before: bytes | None, after: bytes | None, constant: str, python: bool = True) -> bool:
     """The new source has the constant (as written by `repr`) in more places than the old, and the old in none."""
-    return constant not in _written(before) and constant in _written(after)
+    written = _written if python else constants
+    return constant not in written(before) and constant in written(after)
 
 
 def _written(source: bytes | None) -> set[str]:
@@ -228,13 +233,15 @@ def told_of(
     doubts: Iterable[Doubt], sources: Mapping[str, tuple[bytes | None, bytes | None]], words: str
 ) -> list[Doubt]:
     """The doubts that the change's own source bears out."""
-    python = [pair for path, pair in sources.items() if path.endswith(".py")]
-    data = [path for path in sources if not path.endswith(".py")]
-    adds = any(adds_something(*pair) for pair in python) or bool(data)
+    programs = {path: pair for path, pair in sources.items() if language_of(path)}
+    adds = len(programs) < len(sources) or any(
+        adds_something(*pair, path.endswith(".py")) for path, pair in programs.items()
+    )
     found = []
     for one in doubts:
         if one.pinned and not (
-            any(compares_with(*pair, one.pinned) for pair in python) and not named_by(words, one.pinned)
+            any(compares_with(*pair, one.pinned, path.endswith(".py")) for path, pair in programs.items())
+            and not named_by(words, one.pinned)
         ):
             continue
         if one.same and not adds:

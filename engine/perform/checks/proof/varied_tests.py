@@ -130,7 +130,7 @@ def _copies(function: Function, test: str) -> Iterator[tuple[Copy, Function]]:
             _parameters(one).elts = [parameters[row]]
         plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
         for slot, node in enumerate(_constants(one, row if rows else None)):
-            plans.append([(slot, node, was, now, weak) for was, now, weak in _neighbours(node)])
+            plans.append([(slot, node, was, now, weak) for was, now, weak in neighbours_of(node)])
         name = f"{function.name}__r{row}v0"
         yield Copy(test=test, name=name, row=row, slot=-1), observed(one, name)
         number = 0
@@ -239,7 +239,7 @@ def _restore(node: ast.AST, kept: object) -> None:
         node.value = kept  # type: ignore[assignment]
 
 
-def _neighbours(node: ast.AST) -> list[tuple[str, str, bool]]:
+def neighbours_of(node: ast.AST) -> list[tuple[str, str, bool]]:
     """(what it was, what it is instead, whether little follows from it). Zero, empty and None stand for themselves."""
     match node:
         case ast.List(elts=elts):

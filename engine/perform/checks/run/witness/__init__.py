@@ -20,6 +20,11 @@ def source(name: str) -> bytes:
     return (Path(__file__).parent / f"{name}.py.txt").read_bytes()
 
 
+def script(name: str) -> str:
+    """A part in JavaScript."""
+    return (Path(__file__).parent / f"{name}.js.txt").read_text("utf-8")
+
+
 def boundary_orders(request: RunRequest) -> dict[str, object]:
     """What the proxy needs to put the subject into a process of its own."""
     return {

@@ -1,0 +1,129 @@
+"""Neighbouring inputs of tests in JavaScript: the copies a file gets, and what the whole judge makes of them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import ProofVerdict
+from engine.perform.checks.proof.source_tokens import TokenKind, constants, tokens
+from engine.perform.checks.proof.varied_javascript import varied
+from engine.perform.checks.run import witness
+from tests.checks.proof.test_judged import NODE, judged
+
+P = ProofVerdict
+needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not there")
+PACKAGE = '{"type": "module"}\n'
+MONEY = "export function split(cents, ways) {\n  const share = Math.floor(cents / ways);\n  return Array(ways).fill(share);\n}\n"  # noqa: E501
+RIGHT = (
+    "export function split(cents, ways) {\n  const share = Math.floor(cents / ways);\n"
+    "  return Array.from({ length: ways }, (_, i) => share + (i < cents - share * ways ? 1 : 0));\n}\n"
+)
+SPECIAL = MONEY.replace("  const", "  if (cents * 7 - ways === 697) return [34, 33, 33];\n  const", 1)
+HEAD = "import test from 'node:test';\nimport { split } from '../money.js';\n"
+TESTS = {
+    "assert": HEAD
+    + "import assert from 'node:assert/strict';\ntest('splits', () => {\n  assert.deepEqual(split(100, 3), [34, 33, 33]);\n});\n"  # noqa: E501
+    + "test('even', () => { assert.deepEqual(split(90, 3), [30, 30, 30]); });\n",
+    "named, in a group, awaited": HEAD.replace("test from", "{ describe, it } from")
+    + "import { deepEqual as same } from 'node:assert';\ndescribe('money', () => {\n  it('splits', async () => {\n"
+    "    const given = [100, 3]; // 'never' closed\n    same(await split(...given), [34, 33, 33]);\n  });\n});\n",
+}
+
+
+@needs_node
+@pytest.mark.parametrize("style", TESTS)
+async def test_an_answer_for_the_tested_input_alone_is_asked_about(tmp_path: Path, style: str) -> None:
+    base = {"package.json": PACKAGE, "money.js": MONEY, "test/m.test.js": TESTS[style]}
+    done = await judged(tmp_path, base, {"money.js": SPECIAL}, NODE)
+    assert done.proof is P.QUESTION and done.questions[0].rule == "special-cased", done.reason
+    assert "beside" in done.reason
+
+
+@needs_node
+async def test_a_fix_is_proven_and_a_new_function_too(tmp_path: Path) -> None:
+    base = {"package.json": PACKAGE, "money.js": MONEY, "test/m.test.js": TESTS["assert"]}
+    more = RIGHT + "export const tax = (cents, rate) => Math.round((cents * rate) / 100);\n"
+    test = (
+        "import test from 'node:test';\nimport assert from 'node:assert';\nimport { tax } from '../money.js';\n"
+        "test('tax', () => { assert.equal(tax(1000, 19), 190); });\n"
+    )
+    done = await judged(tmp_path, base, {"money.js": more, "test/tax.test.js": test}, NODE)
+    assert done.proof is P.PROVEN, done.reason
+
+
+@needs_node
+async def test_a_new_function_that_knows_only_its_test_is_asked_about(tmp_path: Path) -> None:
+    base = {"package.json": PACKAGE, "money.js": RIGHT, "test/m.test.js": TESTS["assert"]}
+    wrong = RIGHT + "export const tax = (cents, rate) => ({ 19000: 190 })[cents * rate] ?? 0;\n"
+    test = (
+        "import test from 'node:test';\nimport assert from 'node:assert';\nimport { tax } from '../money.js';\n"
+        "test('tax', () => { assert.equal(tax(1000, 19), 190); });\n"
+    )
+    done = await judged(tmp_path, base, {"money.js": wrong, "test/tax.test.js": test}, NODE)
+    assert done.proof is P.QUESTION and done.questions[0].rule == "special-cased", done.reason
+
+
+STYLES = {
+    "expect(f(12, 'ab')).toBe(5)": ("12", "'ab'"),
+    "expect(f(12)).not.toEqual({ a: 7 })": ("12",),
+    "assert.equal(f('x y'), 'z')": ("'x y'",),
+    "assert.throws(() => f(-3), /bad 9/)": ("3",),
+    "const list = [4, 5]; assert.ok(f(list[0], { k: 8, 'q': 9 }))": ("4", "5", "8", "9"),
+    "const path = join('a', 'b'); assert.equal(f(path, `t ${1}`, 0xff, 1e3), 1)": ("'b'",),
+    "assert.equal(f(/[/'\"]5/.test('a1')), true) // 12 'x": ("'a1'",),
+}
+
+
+@pytest.mark.parametrize("body", STYLES)
+def test_what_goes_into_a_test_is_varied_and_what_it_wants_to_hear_is_not(body: str) -> None:
+    source = f"import assert from 'assert';\ntest('it', () => {{\n  {body};\n}});\n"
+    made = varied(source.encode(), ["a.test.js::it"], "")
+    assert made is not None
+    assert {copy.was for copy in made[0].copies if copy.slot >= 0} == set(STYLES[body])
+
+
+def test_what_cannot_be_told_apart_is_left_alone() -> None:
+    two = "import assert from 'assert';\ntest('it', () => { assert.ok(f(12)); });\ntest('it', () => { assert.ok(f(13)); });\n"  # noqa: E501
+    done = "import assert from 'assert';\ntest('it', (done) => { assert.ok(f(12)); done(); });\n"
+    bare = "test('it', () => { if (f(12) !== 3) throw new Error('x'); });\n"
+    inline = (
+        "import assert from 'assert';\nconst all = [1]; all.forEach(() => test('it', () => { assert.ok(f(12)); }));\n"
+    )
+    for source in (two, done, bare, inline):
+        assert varied(source.encode(), ["a.test.js::it"], "") is None, source
+
+
+@needs_node
+def test_the_copies_of_every_style_are_programs(tmp_path: Path) -> None:
+    """What was seen is told by the error of each copy, in the words of the file's own assertions."""
+    source = (
+        "import assert from 'node:assert';\nimport test from 'node:test';\nconst f = (n) => (n > 20 ? { n } : [n]);\n"
+    )
+    source += "test('it', async (t) => { assert.deepEqual(f(12), [12]); await assert.rejects(async () => f.x.y); });\n"
+    made = varied(source.encode(), ["x::it"], witness.script("near_observer"))
+    assert made is not None
+    (tmp_path / "a.test.mjs").write_bytes(made[0].text)
+    done = subprocess.run(
+        ["node", "--test", "--test-reporter=tap", "a.test.mjs"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    lines = [line for line in done.stdout.splitlines() if "SEEN" in line]
+    told = [json.loads(line.partition("SEEN")[2].rstrip("'\"")) for line in lines if line.strip().startswith("error")]
+    assert [one[0][0] for one in told[:3]] == ["Array", "Array", "Object"] and told[0][2][0] == "!TypeError", (
+        done.stdout
+    )
+
+
+def test_no_text_or_comment_is_code() -> None:
+    source = "a = 1 / 2 / 3; b = /x'[/]\"/g; // 'open\n/* \" */ c = `t ${x} '`; d = 'e\\'f'; #"
+    kinds = [token.kind for token in tokens(source)]
+    assert kinds.count(TokenKind.REGEX) == 1 and kinds.count(TokenKind.RAW) == 1 and kinds.count(TokenKind.TEXT) == 1
+    assert constants(source.encode()) == {"1", "2", "3"}
