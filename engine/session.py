@@ -282,7 +282,7 @@ class Session:
         self._stack.callback(self._log.close)
         self._log.write("opened", version=VERSION, sprint=self.sprint.id, run=run_id, sandbox=mode.name)
         self._views = Views(project, self.sprint)
-        self._notifier = Notifier(config.notify_command, spawner, project, self._clock.now)
+        self._notifier = Notifier(config.notify_command, config.quiet_hours, spawner, project, self._clock)
         self._config_hash = config_hash(config)
         self._seen: tuple[tuple[int, ...], ...] = ()
         self._runner = Runner(

@@ -57,7 +57,10 @@ def test_the_views_are_current(finished: tuple[Ground, Told, str]) -> None:
 
 def test_the_human_is_notified_of_the_end(finished: tuple[Ground, Told, str]) -> None:
     ground, _, _ = finished
-    assert (ground.folder.parent / "notified").read_text() == "done: All tasks complete. 2 tasks implemented.\n"
+    (line,) = (ground.folder.parent / "notified").read_text().splitlines()
+    said = json.loads(line)
+    assert (said["kind"], said["message"]) == ("done", "done: All tasks complete. 2 tasks implemented.")
+    assert (said["sprint"], said["repository"]) == ("001-count-things", str(ground.folder))
 
 
 @pytest.mark.parametrize(
