@@ -89,8 +89,17 @@ class StatePaths(Struct, frozen=True):
 
     @property
     def logs(self) -> Path:
-        """Raw agent streams."""
+        """Raw agent streams, in a folder for each sprint."""
         return self.root / "logs"
+
+    def logs_of(self, sprint: str) -> Path:
+        """The streams of one sprint: the numbers of calls begin anew with each."""
+        return self.logs / sprint
+
+    def homes_of(self, sprint: str) -> Path:
+        """The HOMEs of one sprint's agents. By its number alone: some programs keep sockets there, whose paths must be
+        short."""
+        return self.root / "homes" / sprint.partition("-")[0]
 
     @property
     def checkpoints(self) -> Path:

@@ -244,6 +244,8 @@ class Session:
             mounts_of=lambda: workspace.mounts,
             hide=hide,
             state_dir=places.root,
+            homes=places.homes_of(self.sprint.id),
+            logs=places.logs_of(self.sprint.id),
             user_home=project.home,
             context_of=lambda state: views.context(state) + surveyor.context(state),
             lessons_of=self._lessons,
@@ -417,7 +419,7 @@ class Session:
         def calls() -> set[str]:
             return {one.effect.id for one in self._told_so_far() if isinstance(one, ev.EffectStarted)}
 
-        spend = unheard_calls(self.project.state.logs, state, last, calls)
+        spend = unheard_calls(self.project.state.logs_of(self.sprint.id), state, last, calls)
         try:
             found = await asyncio.to_thread(at_start, workspace, state, commits)
         except WorkspaceError as error:  # the run meets it again, and waits for it by its name

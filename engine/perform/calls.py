@@ -68,6 +68,8 @@ class Calls:
         mounts_of: Callable[[], tuple[Mount, ...]],
         hide: tuple[Path, ...],
         state_dir: Path,
+        homes: Path,
+        logs: Path,
         user_home: Path,
         context_of: Callable[[State], str],
         lessons_of: Callable[[State, str], Lessons],
@@ -84,6 +86,8 @@ class Calls:
         self._mounts_of = mounts_of
         self._hide = hide
         self._state_dir = state_dir
+        self._homes = homes
+        self._logs = logs
         self._user_home = user_home
         self._context_of = context_of
         self._lessons_of = lessons_of
@@ -113,12 +117,8 @@ class Calls:
 
     def _brief(self, effect: CallAgent, state: State) -> AgentCall:
         seat = f"-{effect.seat}" if effect.seat else ""
-        home = (
-            self._state_dir
-            / "homes"
-            / (effect.task or ("sprint" if effect.lane == SPRINT_LANE else "plan"))
-            / f"{effect.role.value}{seat}"
-        )
+        whose = effect.task or ("sprint" if effect.lane == SPRINT_LANE else "plan")
+        home = self._homes / whose / f"{effect.role.value}{seat}"
         home.mkdir(mode=0o700, parents=True, exist_ok=True)
         # The user's own session is in no sandbox of ours: it finds its files where they are.
         mounted = self._spawner.mode.mounts and effect.rung.agent != SESSION
@@ -309,4 +309,4 @@ class Calls:
         return summarise([self._log(call).with_suffix(".jsonl") for call in (*resumed, effect.id)])
 
     def _log(self, effect: str) -> Path:
-        return self._state_dir / "logs" / f"{effect}.raw"
+        return self._logs / f"{effect}.raw"

@@ -59,7 +59,7 @@ class Answers:
             case GetOutput():
                 return self._output(query)
             case GetPrompt():
-                return self._file(self._project.state.logs / f"{Path(query.effect).name}.prompt.md")
+                return self._file(self._log(query.effect, ".prompt.md"))
             case GetEvents():
                 lines = []
                 for envelope in self._desk.events(self._sprint.id, query.after):
@@ -150,7 +150,7 @@ class Answers:
         lines: list[AnyActivity] = []
         decoder = msgspec.json.Decoder(AnyActivity)
         for effect in effects:
-            path = self._project.state.logs / f"{Path(effect).name}.jsonl"
+            path = self._log(effect, ".jsonl")
             if not path.is_file():
                 continue
             for line in path.read_bytes().splitlines():
@@ -159,6 +159,13 @@ class Answers:
                 except (msgspec.DecodeError, UnicodeDecodeError):
                     continue
         return Answered(output=tuple(lines[-query.limit :]))
+
+    def _log(self, effect: str, ending: str) -> Path:
+        """A log of a call. Older versions kept the logs of all sprints together."""
+        name = f"{Path(effect).name}{ending}"
+        places = self._project.state
+        own = places.logs_of(self._sprint.id) / name
+        return own if own.is_file() else places.logs / name
 
     def _calls_of(self, task: str) -> list[str]:
         return [

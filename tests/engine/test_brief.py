@@ -35,7 +35,7 @@ async def run(place: Path) -> tuple[State, Path]:
     sprint = small.make(folder, plan=PLAN, config=config + READER)
     project = small.project_of(folder, place / "state")
     async with Session.open(project, sprint, SystemClock(), Options(attended=False, trust="all")) as session:
-        return await session.run(), project.state.root / "homes"
+        return await session.run(), project.state.homes_of(sprint.id)
 
 
 async def test_an_agent_can_read_what_its_prompt_names(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ async def run(folder: Path, state: Path, scenario: str) -> tuple[State, list[ev.
         events = [one.event for one in journal.read(sprint.id)]
     begun = [event.effect for event in events if isinstance(event, ev.EffectStarted)]
     calls = [effect for effect in begun if isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER]
-    return end, events, [(project.state.logs / f"{call.id}.prompt.md").read_text() for call in calls]
+    return end, events, [(project.state.logs_of(sprint.id) / f"{call.id}.prompt.md").read_text() for call in calls]
 
 
 async def test_a_fresh_session_goes_on_where_the_full_one_stopped(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def _the_run_was_leaky_enough(ran: Ran) -> None:
     failed = [one.event for one in ran.envelopes if isinstance(one.event, ev.ChecksFinished)][1]
     told = {result.name for result in failed.results if MARK in msgspec.json.encode(result).decode()}
     assert {"words", "unit"} <= told
-    logs = ran.leaky.project.state.logs
+    logs = ran.leaky.project.state.logs_of(ran.leaky.sprint.id)
     said = "".join(path.read_text() for path in logs.glob("*.raw"))
     assert f'"refresh_token": "{MARK}' in said, "it had the login"
     if SandboxName(ran.state.sandbox).mounts:
@@ -147,7 +147,7 @@ def _no_answer_leaks(ran: Ran) -> None:
 
 def _only_its_own_provider(ran: Ran) -> None:
     """The agents printed their whole environment: one has a key, the other a login file."""
-    logs = ran.leaky.project.state.logs
+    logs = ran.leaky.project.state.logs_of(ran.leaky.sprint.id)
     for path in logs.glob("*.raw"):
         (line,) = (line for line in path.read_text().splitlines() if line.startswith('{"text": "environment: '))
         environment = json.loads(json.loads(line)["text"].removeprefix("environment: "))

@@ -85,7 +85,7 @@ def check_prompts(loop: Loop, sent: list[str]) -> None:
     project = loop.project()
     calls = loop.effects(CallAgent)
     assert [call.role for call in calls] == [Role.IMPLEMENTER, Role.REVIEWER]
-    kept = sorted(path.name for path in project.state.logs.glob("*prompt*"))
+    kept = sorted(path.name for path in project.state.logs_of(loop.sprint().id).glob("*prompt*"))
     assert kept == sorted(f"{call.id}.prompt.md" for call in calls)
     answers = Answers(Desk(project=project), loop.sprint(), State)
     texts = [answers.answer(GetPrompt(effect=call.id)).text for call in calls]

@@ -31,6 +31,8 @@ from tests.simulate.disk import Disk, PowerOff, spinning
 
 STREAM = "001-sim"
 MANY_RUNS = 40
+MANY_STEPS = 20_000
+"""Of time in one life: it has to come to an end before."""
 QUIET_AFTER = 14
 """From this run on nothing goes wrong any more: whatever was left has to come to an end."""
 
@@ -43,18 +45,42 @@ class Repository:
     """The sprint branch as the workspace keeps it: a commit made twice is one commit, found by its effect."""
 
     commits: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """Commit, task, effect, tree."""
-    head: str = "c0"
+    """Commit, task, effect, tree; all that were ever made."""
+    branch: list[str] = field(default_factory=lambda: ["c0"])
+    """The commits that are on it now, oldest first."""
+
+    @property
+    def head(self) -> str:
+        return self.branch[-1]
 
     def commit(self, effect: ef.Commit, branch: str) -> ev.AnyEvent:
         for commit, task, made_by, tree in self.commits:
-            if made_by == effect.id or (task == effect.task and tree == effect.tree and commit == self.head):
+            mine = made_by == effect.id or (task == effect.task and tree == effect.tree and commit == self.head)
+            if mine and commit in self.branch:
                 return self._fact(effect, commit, tree, branch)
         if effect.base != self.head:
             return ev.BaseMoved(id=effect.id, task=effect.task, base=self.head, tree=f"{effect.tree}+{self.head}")
-        self.head = f"c{len(self.commits) + 1}"
+        self.branch.append(f"c{len(self.commits) + 1}")
         self.commits.append((self.head, effect.task, effect.id, effect.tree))
         return self._fact(effect, self.head, effect.tree, branch)
+
+    def restore(self, effect: ef.RestoreBranch, state: State, kept: int) -> ev.BranchMoved:
+        """The branch goes back to the first `kept` of its commits; tasks whose commits it loses are open again."""
+        self.branch = self.branch[: max(1, kept)]
+        return self._moved(effect.id, effect.reason, self._gone(state))
+
+    def at_start(self, state: State) -> list[ev.AnyEvent]:
+        """What reconciliation says: the branch lost commits and the engine died before it could record that."""
+        gone = self._gone(state)
+        return [self._moved("", "found at the start", gone)] if gone else []
+
+    def _gone(self, state: State) -> tuple[str, ...]:
+        complete = (task for task in state.tasks.values() if task.status is Status.COMPLETE and task.commit)
+        return tuple(task.id for task in complete if task.commit not in self.branch)
+
+    def _moved(self, effect: str, reason: str, gone: tuple[str, ...]) -> ev.BranchMoved:
+        tree = next((tree for commit, _, _, tree in self.commits if commit == self.head), "t0")
+        return ev.BranchMoved(id=effect, commit=self.head, tree=tree, backup="b", reason=reason, reopened=gone)
 
     @staticmethod
     def _fact(effect: ef.Commit, commit: str, tree: str, branch: str) -> ev.Committed:
@@ -116,6 +142,10 @@ class Simulation:
             fact = self.repository.commit(effect, state.branch)
             self._strike("after")
             return [fact]
+        if isinstance(effect, ef.RestoreBranch):
+            moved = self.repository.restore(effect, state, self.rng.randrange(len(self.repository.branch)) + 1)
+            self._strike("after")
+            return [moved]
         if isinstance(effect, ef.PrepareWorkspace):
             tree = effect.tree or self._tree_of(self.repository.head)
             base = effect.base or self.repository.head
@@ -196,7 +226,7 @@ class Simulation:
             self.disk.failing, self.disk.dying = self.trouble * 0.01, self.trouble * 0.002
             attended = self.attended and not quiet
             options = RunOptions(run=f"r{self.runs}", pid=self.runs, policy=self.policy, attended=attended, waits=False)
-            run = asyncio.create_task(runner.run(options))
+            run = asyncio.create_task(runner.run(options, self.repository.at_start(state)))
             await self._drive(run, runner, quiet)
             self.disk.failing = self.disk.dying = 0.0
             self.dead = self.dead or self.disk.dead
@@ -223,7 +253,7 @@ class Simulation:
                 self.jumped = True
             if steps % 200 == 0 and runner.state.paused:
                 self.sent.append(asyncio.ensure_future(runner.send(cmd.Resume())))
-            assert steps < 20_000, f"no end in sight: {waits(runner.state)}"
+            assert steps < MANY_STEPS, f"no end in sight: {waits(runner.state)}"
             if self.clock.monotonic() - began > 40 * 3600:
                 await self.clock.advance(3600.0)
         try:
@@ -314,9 +344,10 @@ class Simulation:
         reopened = sum(isinstance(fact, ev.RetryRequested) for fact in facts)
         for task in state.tasks.values():
             mine = [commit for commit, owner, *_ in self.repository.commits if owner == task.id]
+            mine = [commit for commit in mine if commit in self.repository.branch]
             assert len(mine) <= 1 + reopened, f"{task.id} was committed {len(mine)} times"
-            if task.status is Status.COMPLETE and not task.spec.done:
-                assert mine and task.commit in mine
+            if task.status is Status.COMPLETE and not task.spec.done and not self.dead:  # the dead had no time to say
+                assert task.commit in mine, f"{task.id} is complete by {task.commit}, which is not on the branch"
 
 
 def waits(state: State) -> str:
