@@ -13,7 +13,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine import VERSION, learnings, state_folder, views
+from engine import VERSION, learnings, state_folder, tidying, views
 from engine.attendance import Attendance
 from engine.bus import Bus
 from engine.channel.messages import PROTOCOL, Reply, Welcome
@@ -321,6 +321,10 @@ class Session:
         last = journal.last_at()
         self._first_words(journal, state, plan)
         self._found = await self._reconciled(workspace, last)
+        keep = config.workspace.keep_sprints
+        self._found += await asyncio.to_thread(
+            tidying.at_start, project, workspace.store, keep, self._clock.now(), self.sprint.id
+        )
         if moved_from is not None and state.sprint:
             self.runner.append(ev.Noted(text=f"the repository was moved here from {moved_from}; its state came along"))
         others = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
@@ -421,7 +425,7 @@ class Session:
 
         spend = unheard_calls(self.project.state.logs_of(self.sprint.id), state, last, calls)
         try:
-            found = await asyncio.to_thread(at_start, workspace, state, commits)
+            found = await asyncio.to_thread(at_start, workspace, state, commits, self._clock.now())
         except WorkspaceError as error:  # the run meets it again, and waits for it by its name
             self._log.write("reconcile", problem=error.message)
             found = []

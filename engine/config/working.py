@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from engine.config.base import MoreThanZero, Name, Positive, Section, Words
 
@@ -57,6 +59,9 @@ class Workspace(Section, frozen=True, kw_only=True):
     """Ignored folders shown read-only at their place in the clones, where they exist."""
     mounts: Words = ()
     """Further paths of this machine shown read-only: absolute, or below ~."""
+    keep_sprints: Annotated[int, Meta(ge=0)] = 10
+    """Ended and landed sprints of which logs, homes, checkpoints, refs and evidence of every attempt are kept. A run \
+removes those of older ones when it begins and says so (`devteam clean`); 0 keeps all."""
     max_file_bytes: Positive = 5_000_000
     """Largest new file an attempt may add."""
     max_total_bytes: Positive = 50_000_000

@@ -22,10 +22,12 @@ TITLE = 20
 """Characters of a task's title that its commit's subject has to have."""
 
 
-def at_start(workspace: Workspace, state: State, recorded: Callable[[], Collection[str]]) -> list[ev.AnyEvent]:
+def at_start(
+    workspace: Workspace, state: State, recorded: Callable[[], Collection[str]], at: float = 0.0
+) -> list[ev.AnyEvent]:
     """What is to be said before a run goes on. `recorded`: every commit the journal has; asked only if it matters."""
     if not workspace.has_started():
-        return []
+        return _begun_anew(workspace, state, at)
     workspace.bring_back(state.head)
     head = workspace.head()
     if state.head and head == state.head:
@@ -41,6 +43,16 @@ def at_start(workspace: Workspace, state: State, recorded: Callable[[], Collecti
     base = workspace.started().base  # the journal does not even know where the sprint began
     ready = ev.WorkspaceReady(id="", task="", lane=-1, tree=workspace.tree_of(base), base=base)
     return [ready, moved]
+
+
+def _begun_anew(workspace: Workspace, state: State, at: float) -> list[ev.AnyEvent]:
+    """A landed sprint whose refs were cleaned away has work again: it begins where the user's files are now."""
+    left = any(not task.ended for task in state.tasks.values())
+    if not state.head or not left or not workspace.in_users_history(state.head):
+        return []
+    base = workspace.start_sprint(at).base
+    said = "it had landed and was cleaned up; it goes on from your files as they are now"
+    return [ev.BranchMoved(commit=base, tree=workspace.tree_of(base), backup="", reason=said)]
 
 
 def before_moving(workspace: Workspace, state: State) -> ev.BranchMoved | None:

@@ -18,7 +18,7 @@ COMMANDS = (
     "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
     "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
     "auto", "implement", "stats",
-    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill",
+    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean",
 )  # fmt: skip
 GROUPS = {
     "learnings": ("list", "show", "drop"),

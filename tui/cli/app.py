@@ -11,6 +11,7 @@ from tui.cli import gate_commands as tell
 from tui.cli import hook_commands as inside
 from tui.cli import landing_commands as keep
 from tui.cli import learning_commands as learn
+from tui.cli import machine_commands as machine
 from tui.cli import plan_commands as plan
 from tui.cli import start_commands as start
 from tui.cli import task_commands as work
@@ -38,5 +39,5 @@ def top(
         raise typer.Exit
 
 
-for module in (plan, learn, start, look, tell, work, engines, keep, inside):
+for module in (plan, learn, start, look, tell, work, engines, keep, inside, machine):
     module.register(app)

@@ -18,6 +18,7 @@ from engine.perform.workspace import (
     environment,
     land,
     lanes,
+    old_sprints,
     points,
     preflight,
     room,
@@ -257,6 +258,10 @@ class Workspace:
             return sprint_branch.reachable(self.store, self.sprint, commit)
         tip = self.repo.resolve(branch)
         return bool(tip) and trees.is_ancestor(self.store.git, commit, tip)
+
+    def in_users_history(self, commit: str) -> bool:
+        """Whether a branch or tag of the user's own has the commit."""
+        return old_sprints.in_users_history(self.store, commit)
 
     # ── trees ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
