@@ -28,6 +28,7 @@ from engine.core.model import (
     Proof,
     ProofVerdict,
     Question,
+    RestoredEnd,
     Review,
     Role,
     Rung,
@@ -428,6 +429,8 @@ class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
     reopened: tuple[str, ...] = ()
     restored: dict[str, str] = {}
     """Tasks whose commits came back with the branch, and those commits."""
+    ended: dict[str, RestoredEnd] = {}
+    """A checkpoint was gone back to: tasks that had ended then without being complete, and how."""
     id: str = ""
 
 

@@ -15,6 +15,7 @@ from engine.core import (
     fold_sprint_review,
     fold_tasks,
     machine,
+    restoring,
 )
 from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint, Wait
@@ -145,7 +146,8 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             state = replace(
                 state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
             )
-            return fold_ends.restore(fold_ends.reopen(state, event.reopened), event.restored)
+            state = fold_ends.restore(fold_ends.reopen(state, event.reopened), event.restored)
+            return restoring.end_again(state, event.ended)
         case ev.SpendFound():
             return replace(fold_agents.found(state, event), notes=_note(state, event.reason))
         case ev.CheckpointSaved():

@@ -408,3 +408,11 @@ class Disputed(Struct, frozen=True, kw_only=True):
     gate: str = ""
     settled: str = ""
     """What the human said."""
+
+
+class RestoredEnd(Struct, frozen=True, kw_only=True):
+    """How a task had ended when a checkpoint was made."""
+
+    decision: Decision
+    reason: str = ""
+    action: str = ""

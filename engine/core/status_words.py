@@ -76,6 +76,8 @@ def of_sprint(state: State) -> str:
         return "planned"
     if state.outcome is Outcome.DONE and state.plan is None:
         return "prd"
+    if state.outcome is None and state.iterations:
+        return "open"  # something was opened again, and nothing runs
     return state.outcome.value if state.outcome is not None else ""
 
 

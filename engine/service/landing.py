@@ -11,8 +11,10 @@ from pathlib import Path
 from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.clean import clean_line
+from engine.core.fold import apply
 from engine.core.model import Verdict
-from engine.core.state import State, Status
+from engine.core.restoring import ends_of, opened_since
+from engine.core.state import State, Status, status_of
 from engine.core.verdict import of_checks
 from engine.journal import EngineLock, Journal
 from engine.paths import make_state
@@ -102,7 +104,8 @@ def checkpoints(desk: Desk, hint: str) -> list[Checkpoint]:
 
 
 def restore_checkpoint(desk: Desk, hint: str, checkpoint: str) -> str:
-    return _move(desk, hint, lambda workspace, now: workspace.restore_checkpoint(checkpoint, now)[0])
+    """The branch, and with it how each task stood: done, blocked, skipped, or still to be done."""
+    return _move(desk, hint, lambda workspace, now: workspace.restore_checkpoint(checkpoint, now)[0], checkpoint)
 
 
 def create_baseline(desk: Desk, hint: str, milestone: str, description: str) -> str:
@@ -143,14 +146,17 @@ def roll_back(desk: Desk, hint: str, how: str, kind: str = "") -> tuple[bool, st
     return True, _move(desk, hint, lambda workspace, now: workspace.roll_back_smart(now, good, most))
 
 
-def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback]) -> str:
+def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback], checkpoint: str = "") -> str:
     """Move the sprint branch; tasks whose commits went with it are open again."""
     workspace = workspace_of(desk, hint)
     with _writing(desk, hint) as (journal, state):
         moved = act(workspace, SystemClock().now())
-        if not moved.moved:
-            return moved.reason
-        gone = tuple(
+        then = _state_at(journal, desk.sprint(hint).id, checkpoint) if checkpoint else None
+        ends = ends_of(then, state) if then is not None else {}
+        since = opened_since(then, state) if then is not None else ()
+        if not moved.moved and not ends and not since:
+            return f"{moved.reason}: everything is as it was then" if checkpoint else moved.reason
+        gone = since + tuple(
             task.id
             for task in state.tasks.values()
             if task.status is Status.COMPLETE and task.commit and not workspace.is_reachable(task.commit)
@@ -162,14 +168,27 @@ def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback]) ->
             reason=moved.reason,
             reopened=gone,
             restored=_back_again(desk.sprint(hint).id, journal, state, workspace),
+            ended=ends,
         )
         journal.append(desk.sprint(hint).id, [event])
         # At once: a box that still says done would be read as the user's word at the next start.
         Views(desk.project, desk.sprint(hint)).flush(load_state(journal, desk.sprint(hint).id))
     again = f"; open again: {', '.join(gone)}" if gone else ""
     again += f"; complete again: {', '.join(event.restored)}" if event.restored else ""
+    again += "".join(f"; {name}: {status_of(end.decision).value} again" for name, end in ends.items())
     name = workspace.branch.removeprefix("refs/heads/")
-    return f"{name} is at {moved.commit[:10]} ({moved.reason}); before: {moved.backup}{again}"
+    before = f"; before: {moved.backup}" if moved.backup else ""
+    return f"{name} is at {moved.commit[:10]} ({moved.reason}){before}{again}"
+
+
+def _state_at(journal: Journal, stream: str, checkpoint: str) -> State | None:
+    """The sprint as it was when the checkpoint was made; None where the journal does not know it."""
+    state = State()
+    for envelope in journal.read(stream):
+        state = apply(state, envelope)
+        if isinstance(envelope.event, ev.CheckpointSaved) and envelope.event.checkpoint == checkpoint:
+            return state
+    return None
 
 
 def _back_again(stream: str, journal: Journal, state: State, workspace: Workspace) -> dict[str, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 from engine.core.commands import LandNow
 from engine.service.links import attached_link
 from engine.service.local import open_desk
-from tests.cli.ground import make, trusted
+from tests.cli.ground import SCENARIO, make, trusted
 from tui.cli.dashboard import save_folder
 
 PLAN_FILE = ".devteam/sprints/001-count-things/plan.md"
@@ -93,3 +93,18 @@ def test_the_dashboards_landing_needs_no_engine(tmp_path: Path, home: Path) -> N
     assert landed.ok, "a picture of the screen stands in nobody's way"
     assert landed.detail.startswith("landed ")
     assert ground.git("rev-parse", "main") == ground.git("rev-parse", "devteam/001-count-things")
+
+
+def test_a_checkpoint_brings_back_what_was_blocked(tmp_path: Path, home: Path) -> None:
+    needs = SCENARIO.replace('text = "Two, badly."', 'claim = "blocked"\nissues = "a key for the shop"')
+    ground = trusted(make(tmp_path / "repo", home, scenario=needs))
+    assert ground.run("run", "--unattended").code == 3
+    assert ground.run("checkpoint", "save", "one is blocked").code == 0
+    point = ground.run("checkpoint", "list").out.splitlines()[-1].split()[0]
+    assert ground.run("retry", "1.2", "the key is there").code == 0
+    assert ground.status()["tasks"]["1.2"] == "pending"
+    back = ground.run("checkpoint", "restore", point)
+    assert (back.code, "1.2: blocked again" in back.out) == (0, True), back.out
+    assert ground.status()["tasks"] == {"1.1": "complete", "1.2": "blocked"}
+    assert "- [!] 1.2" in ground.read(PLAN_FILE)
+    assert "everything is as it was then" in ground.run("checkpoint", "restore", point).out

@@ -67,6 +67,7 @@ def test_a_call_whose_end_nobody_saw_counts_for_nothing() -> None:
         pytest.param({"outcome": Outcome.DONE}, "planned", id="a plan that nobody has worked on is not done"),
         pytest.param({"outcome": Outcome.BLOCKED}, "blocked", id="blocked"),
         pytest.param({}, "", id="not begun"),
+        pytest.param({"iterations": 2}, "open", id="opened again after its end"),
     ],
 )
 def test_how_a_sprint_stands(fields: dict[str, object], word: str) -> None:
