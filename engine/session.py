@@ -247,7 +247,7 @@ class Session:
             homes=places.homes_of(self.sprint.id),
             logs=places.logs_of(self.sprint.id),
             user_home=project.home,
-            context_of=lambda state: views.context(state) + surveyor.context(state),
+            context_of=lambda state: views.context(state) + surveyor.context(state) + dependencies.context(),
             lessons_of=self._lessons,
             secrets=secrets,
             publish=publish,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from engine import files
 from engine.core import events as ev
-from engine.core.clean import clean
+from engine.core.clean import clean, clean_line
 from engine.core.model import Struct
 from engine.perform.dev_server import DevServer
 from engine.perform.process.spawning import Confinement, Mount, PerformError, ProcessSpec, Spawner
@@ -105,6 +105,19 @@ class Dependencies:
         if self._server is not None and self._server.spec.script:
             said.append(await self._server.start(self._server.spec.script, "workspace.server", self._confinement()))
         return [f"{text}; made: {names or 'no ignored folder'}" for text in said]
+
+    def context(self) -> str:
+        """What agents are told of the server; they reach it, because their sandbox has the machine's network."""
+        if self._server is None:
+            return ""
+        spec = self._server.spec
+        what = clean_line(spec.script) or "what .devteam/init.sh starts"
+        lines = ["", "## Development server", "", f"- `{what}` runs beside this sprint; leave it running."]
+        lines += [f"- It is up when this succeeds: `{clean_line(spec.health)}`"] if spec.health else []
+        lines.append(
+            "- It serves the project as it was when the run began, not your changes: start your own for those."
+        )
+        return "\n".join(lines) + "\n"
 
     async def close(self) -> None:
         """End what runs beside the session."""

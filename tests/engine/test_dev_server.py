@@ -80,3 +80,63 @@ async def test_one_that_does_not_come_up_stops_the_run_before_anybody_is_paid(
     state, up, _log = await played(tmp_path, 1, settings)
     assert (state.calls, up) == (0, [])
     assert words in state.outcome_reason and "server.log" in state.outcome_reason
+
+
+INSIDE = """
+[ladder]
+failures = [1]
+
+[[ladder.rungs]]
+name = "mine"
+agent = "mine"
+
+[agents.mine]
+adapter = "command"
+argv = ["sh", "-c", '''cat > /dev/null; python3 -c '{connect}' && echo good > word.txt; echo STATUS: complete''']
+
+[task_loop]
+review = false
+
+[gates]
+fix = "auto"
+task = "auto"
+
+[checks]
+preset = "none"
+
+[[checks.run]]
+name = "with-network"
+command = ["python3", "-c", '''{connect}''']
+network = true
+
+[[checks.run]]
+name = "without-network"
+command = ["sh", "-c", '''! python3 -c '{connect}' 2> /dev/null''']
+
+[workspace]
+server = "{server}"
+server_health = '''python3 -c '{connect}' '''
+"""
+ONE = """# Reach it
+
+- [ ] 1.1 Write a good word
+  scope: word.txt
+  verify: grep -q good word.txt
+"""
+
+
+async def test_agents_and_checks_reach_it_from_inside_the_sandbox_where_they_have_a_network(tmp_path: Path) -> None:
+    port = free_port()
+    config = INSIDE.replace("{server}", SERVER.format(port=port)).replace("{connect}", HEALTH.format(port=port))
+    folder = tmp_path / "repo"
+    sprint = small.make(folder, plan=ONE, config=config)
+    project = small.project_of(folder, tmp_path / "state")
+    async with Session.open(project, sprint, SystemClock(), Options(attended=False, trust="all")) as session:
+        state = await session.run()
+        if session.state.sandbox == "none":
+            pytest.skip("nothing is kept from the network here")
+    assert state.outcome == "done", (state.outcome_reason, state.tasks["1.1"].reason)
+    verdicts = {result.name: result.verdict.value for result in state.tasks["1.1"].checks if result.name != "proof"}
+    assert verdicts == {"with-network": "PASS", "without-network": "PASS", "verify-1": "PASS"}
+    (told,) = project.state.root.glob("homes/*/1.1/implementer/brief/context.md")
+    assert "## Development server" in told.read_text("utf-8") and "not your changes" in told.read_text("utf-8")
