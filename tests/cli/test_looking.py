@@ -25,6 +25,7 @@ GROUPS = {
     "checkpoint": ("save", "list", "restore"),
     "baseline": ("create", "list", "rollback"),
     "rollback": ("check", "auto", "smart", "undo"),
+    "service": ("install", "uninstall", "status", "run"),
     "hooks": ("install", "uninstall"),
     "hook": ("begin", "end", "guard", "stop"),
 }

@@ -13,6 +13,7 @@ from tui.cli import landing_commands as keep
 from tui.cli import learning_commands as learn
 from tui.cli import machine_commands as machine
 from tui.cli import plan_commands as plan
+from tui.cli import service_commands as service
 from tui.cli import start_commands as start
 from tui.cli import task_commands as work
 from tui.cli import view_commands as look
@@ -39,5 +40,5 @@ def top(
         raise typer.Exit
 
 
-for module in (plan, learn, start, look, tell, work, engines, keep, inside, machine):
+for module in (plan, learn, start, look, tell, work, engines, keep, inside, machine, service):
     module.register(app)

@@ -89,7 +89,7 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
 
     if desk.engine() is None and _work_left(desk, folder):
         ask_trust(desk, trust)
-        _start_engine(desk, folder, trust, no_sandbox)
+        start_background(desk, folder, trust, no_sandbox)
     leave = _open(attached_link(desk, folder), options)
     if leave.action == "detach" and desk.engine() is not None:
         from engine.core.attendance import words
@@ -128,11 +128,11 @@ def start_detached(desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lan
     more = ["--unattended"]
     more += ["--lanes", str(lanes)] if lanes else []
     more += ["--max-iterations", str(max_iterations)] if max_iterations else []
-    _start_engine(desk, folder, trust, no_sandbox, more)
+    start_background(desk, folder, trust, no_sandbox, more)
     say.out(f"{folder.id} runs in the background; devteam attach looks on, devteam ps lists all, devteam stop ends it")
 
 
-def _start_engine(
+def start_background(
     desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool, more: Sequence[str] = ("--wait",)
 ) -> None:
     from engine.service.background import start_engine
