@@ -380,7 +380,7 @@ class Session:
         wanted, commands = what_runs(self.project, config)
         if self._options.trust in (wanted, "all"):
             trust(root, wanted, self._clock.now())
-        elif not is_trusted(root, wanted):
+        elif commands and not is_trusted(root, wanted):
             raise Untrusted(wanted, commands)
 
     def _must_be_checkable(self, plan: Plan, specs: tuple[CheckSpec, ...]) -> None:

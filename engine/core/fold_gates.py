@@ -12,7 +12,7 @@ from engine.core import events as ev
 from engine.core.effects import CallAgent
 from engine.core.model import Decision
 from engine.core.state import GateState, State, Step, TaskState
-from engine.core.vocabulary import Choice, Council, GateKind, Stopping
+from engine.core.vocabulary import Choice, Council, GateKind, Outcome, Stopping
 
 KEPT_GATES = 40
 KEPT_COMMENTS = 20
@@ -53,6 +53,8 @@ def answered(state: State, event: ev.GateAnswered) -> State:
         return state
     gate = replace(gate, choice=event.choice, text=event.text, by=event.by)
     state = replace(state, gates={**state.gates, event.gate: gate})
+    if not state.running and state.outcome is Outcome.BLOCKED and not state.open_gates():
+        state = replace(state, outcome=None, outcome_reason="")  # what the run ended for is there now
     if event.choice == Choice.AUTO:
         state = replace(state, auto={**state.auto, gate.kind: True})
     if event.choice == Choice.STOP:

@@ -124,6 +124,8 @@ class Judging:
         touched = await asyncio.to_thread(self._workspace.changed_files, base, effect.tree)
         chosen = self._specs if effect.purpose == "final" else needed(self._specs, [one.path for one in touched])
         specs = (*chosen, *verify_specs(task, effect.timeout))
+        if effect.purpose == "final" and not any(spec.required for spec in specs):
+            specs = (*specs, *whole_specs(state, effect.timeout))
         judged = await self._judge(effect, base, specs, setting, task)
         return _fact(
             effect,
@@ -256,6 +258,15 @@ def verify_specs(task: TaskSpec | None, timeout: float) -> tuple[CheckSpec, ...]
     return tuple(
         adopt(command, name=f"verify-{number}", strict=True, timeout=timeout)
         for number, command in enumerate(task.verify, 1)
+    )
+
+
+def whole_specs(state: State, timeout: float) -> tuple[CheckSpec, ...]:
+    """A project without checks of its own: what proved each task has to hold on the finished branch, each line once."""
+    lines = {line: task.id for task in state.tasks.values() if task.commit for line in task.spec.verify}
+    return tuple(
+        adopt(command, name=f"verify-{task}-{number}", strict=True, timeout=timeout)
+        for number, (command, task) in enumerate(lines.items(), 1)
     )
 
 

@@ -5,6 +5,7 @@ Every step can be done by hand (devteam prd, plan, run, land); this only does th
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Awaitable, Callable
 
 from msgspec.structs import replace
@@ -19,7 +20,7 @@ from engine.plans.sprints import SprintFolder, list_sprints
 from engine.project import stored_state
 from engine.service import planning, work_queue
 from engine.service.landing import land_sprint
-from engine.service.local import Desk
+from engine.service.local import Desk, SprintNotFound
 from engine.session_options import Ask, Options
 
 RULE = "═" * 43
@@ -87,12 +88,14 @@ class Controller:
     async def work(self) -> Outcome:
         """To the end of the queue; the worst outcome of its sprints."""
         worst = Outcome.DONE
+        self._take_up()
         while True:
             item = next((one for one in work_queue.items(self._desk) if one.status == "open"), None)
             if item is None:
-                waits = any(one.status == "blocked" for one in work_queue.items(self._desk))
+                waits = [one.text for one in work_queue.items(self._desk) if one.status == "blocked"]
                 ended = Outcome.BLOCKED if waits and worst is Outcome.DONE else worst
-                self._tell("", "COMPLETE" if ended is Outcome.DONE else "ENDED", "the queue is worked off")
+                said = f"needs you: {', '.join(waits)}" if waits else "the queue is worked off"
+                self._tell("", "COMPLETE" if ended is Outcome.DONE else "ENDED", said)
                 return ended
             if limit := self._limit():
                 self._tell(item.text, "CIRCUIT_BREAKER" if self._failures >= MAX_FAILURES else "LIMIT", limit)
@@ -104,6 +107,32 @@ class Controller:
                 return outcome
             if outcome is not Outcome.DONE:
                 worst = outcome if worst is Outcome.DONE else worst
+
+    def _take_up(self) -> None:
+        """What needed the human at the last start and can go on by now is open again: an answer, a retry, a grant."""
+        for item in work_queue.items(self._desk):
+            if item.status != "blocked" or item.request:
+                continue
+            with contextlib.suppress(SprintNotFound):
+                if _can_go_on(stored_state(self._desk.project, self._desk.sprint(item.text))):
+                    work_queue.mark(self._desk, item.text, "open")
+
+    def needs(self) -> list[str]:
+        """What the human is needed for, sprint by sprint, with what to type."""
+        lines: list[str] = []
+        for item in work_queue.items(self._desk):
+            if item.status != "blocked" or item.request:
+                continue
+            try:
+                state = stored_state(self._desk.project, self._desk.sprint(item.text))
+            except SprintNotFound as unknown:
+                lines.append(f"{item.text}: {str(unknown).splitlines()[0]}")
+                continue
+            gates = [f"devteam answer {gate.id} {'|'.join(gate.choices)}" for gate in state.open_gates()]
+            tasks = [f"{task.id}: {task.action}" for task in state.tasks.values() if task.ended and task.action]
+            lines.append(f"{item.text}: {clean_line(state.outcome_reason.split(' — ')[0]) or 'needs you'}")
+            lines += [f"  → {clean_line(words, 400)}" for words in (*gates, *tasks)]
+        return lines
 
     def _limit(self) -> str:
         if self._iteration >= self._max_iterations:
@@ -198,6 +227,17 @@ def _next(state: State, folder: SprintFolder, ask: Ask | None) -> Until:
     if wants_prd and (state.planning is None or not state.planning.prd):
         return Until.PRD
     return Until.PLAN
+
+
+def _can_go_on(state: State) -> bool:
+    """Something can be done without a further word of the human."""
+    if state.open_gates():
+        return False
+    if state.plan is None:
+        return state.planning is not None and state.planning.under_way
+    left = [task for task in state.tasks.values() if not task.ended]
+    # With every task done, only the final checks, the final review or the landing are missing: they may hold by now.
+    return bool(left) or all(task.status in (Status.COMPLETE, Status.SKIPPED) for task in state.tasks.values())
 
 
 def _stuck_at(state: State) -> str:

@@ -12,7 +12,7 @@ from engine.settings import what_runs
 def trusted_hash(desk: Desk) -> tuple[str, tuple[tuple[str, str], ...], bool]:
     """The hash of everything the repository would have run, the commands, and whether they are trusted."""
     wanted, commands = what_runs(desk.project, desk.project.config())
-    return wanted, commands, is_trusted(desk.project.state.root, wanted)
+    return wanted, commands, not commands or is_trusted(desk.project.state.root, wanted)
 
 
 def trust_commands(desk: Desk, wanted: str) -> None:

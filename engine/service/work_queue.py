@@ -76,11 +76,11 @@ def add(desk: Desk, *lines: str) -> None:
 
 
 def mark(desk: Desk, text: str, status: str, becomes: str = "") -> None:
-    """Change the mark of the first open line that says this; `becomes`: another text for it (its sprint)."""
+    """Change the mark of the first line that says this and is not done; `becomes`: another text for it (its sprint)."""
 
     def edit(old: bytes) -> bytes:
         for found in _LINE.finditer(old):
-            if clean_line(found.group(4).decode("utf-8", "replace")) == text and found.group(2) in (b" ", b"~"):
+            if clean_line(found.group(4).decode("utf-8", "replace")) == text and found.group(2) in (b" ", b"~", b"!"):
                 words = becomes.encode() if becomes else found.group(4)
                 new = found.group(1) + MARKS[status].encode() + found.group(3) + words
                 return old[: found.start()] + new + old[found.end() :]

@@ -6,6 +6,8 @@ import asyncio
 from pathlib import Path
 
 from engine.clock import SystemClock
+from engine.core import events as ev
+from engine.core.commands import Answer
 from engine.core.state import State, Status
 from engine.core.vocabulary import Outcome
 from engine.plans.sprints import SprintFolder, list_sprints, new_sprint
@@ -180,6 +182,49 @@ def test_from_an_idea_to_sprints(tmp_path: Path) -> None:
     assert outcome is Outcome.BLOCKED and said[-1].status == "ENDED"
     assert said[0].block().splitlines()[1] == "AUTONOMOUS MODE - Iteration 1"
     assert [one.total for one in said][-1] == 2 and len(list_sprints(folder)) == 2
+
+
+def test_it_goes_on_where_it_needed_the_human_and_a_project_without_checks_is_judged_by_its_tasks(
+    tmp_path: Path,
+) -> None:
+    """An unborn branch, no check of the project's own, nobody approved beforehand: two answers, then landed."""
+    folder = tmp_path / "repo"
+    folder.mkdir()
+    small.git(folder, "init", "-q", "-b", "main")
+    (folder / ".devteam").mkdir()
+    bare = CONFIG.split("[checks]")[0] + '[gates]\nfix = "auto"\ntask = "auto"\n[task_loop]\nfinal_review = false\n'
+    (folder / ".devteam/config.toml").write_text(bare)
+    plan = planner("", task("1.1", "a.txt"), task("1.2", "b.txt"))
+    scenario = plan + writes('task = "1.1"', "a.txt", "good") + writes('task = "1.2"', "b.txt", "good") + REST
+    (folder / ".devteam/scenario.toml").write_text(scenario)
+    desk = Desk(project=small.project_of(folder, tmp_path / "state"))
+    first = planning.begin(desk, "good words", "2026-11-17")  # nothing would be run, so there is nothing to trust
+    work_queue.add(desk, first.id)
+    options = Options(speed=1e6, attended=False, waits=False, planning=Ask(with_prd=True))
+
+    def start() -> tuple[Outcome, list[str]]:
+        async def run(desk: Desk, folder: SprintFolder, chosen: Options) -> State:
+            async with Session.open(desk.project, folder, SystemClock(), chosen) as session:
+                return await session.run()
+
+        controller = Controller(desk, options, run, lambda _said: None, today="2026-11-17", lands=True)
+        return asyncio.run(controller.work()), controller.needs()
+
+    for gate in ("G1", "G2"):
+        outcome, needs = start()
+        assert (outcome, needs[0].startswith("001-good-words: waiting for an answer")) == (Outcome.BLOCKED, True)
+        assert needs[1].startswith(f"  → devteam answer {gate} yes|")
+        assert start()[0] is Outcome.BLOCKED, "without an answer it stays"
+        assert Desk(project=desk.project).tell(Answer(gate=gate, choice="yes", by="you")).ok
+    outcome, needs = start()
+    assert (outcome, needs) == (Outcome.DONE, [])
+    state = stored_state(desk.project, first)
+    assert [one.event.results[0].name for one in desk.events(first.id) if _final(one.event)] == ["verify-1.1-1"]
+    assert (state.final, (folder / "b.txt").read_text()) == ("PASS", "good\n")
+
+
+def _final(event: ev.AnyEvent) -> bool:
+    return isinstance(event, ev.ChecksFinished) and event.purpose == "final"
 
 
 def test_the_queue_is_the_users_text(tmp_path: Path) -> None:

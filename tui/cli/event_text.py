@@ -50,7 +50,9 @@ def status_lines(state: State, engine: str, viewers: int | None = None) -> Itera
         yield f"ended     {clean_line(state.outcome_reason)}"
     if planning is not None and planning.under_way:
         about = f"another plan for task {planning.task}" if planning.task else "the plan"
-        yield f"planning  {about}: {PLANNING_WORDS[planning.stage]}, draft {planning.version}"
+        waits = not engine and not state.running and not state.open_gates()
+        now = "goes on with: devteam plan" if waits else PLANNING_WORDS[planning.stage]
+        yield f"planning  {about}: {now}" + (f", draft {planning.version}" if planning.version else "")
     if total:
         yield f"tasks     {done} of {total} complete, {plural(state.iterations, 'iteration')}"
     yield f"health    {state.health.value}: {clean_line(state.health_reason)}"

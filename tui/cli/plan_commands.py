@@ -168,6 +168,13 @@ def work_all(
     outcome = asyncio.run(controller.work())
     if not way.json:
         say.out("EXIT_SIGNAL: true" if outcome == "done" else f"ended: {outcome}")
+        if needs := controller.needs():
+            say.out("\n".join(("", "Needs you:", *(f"- {line}" if line[0] != " " else line for line in needs))))
+            again = "devteam implement" if lands else "devteam run --all"
+            say.out(
+                f"then: {again}"
+                + ("" if ask.approve or not lands else "   (--approve: what checks and reviewer accept)")
+            )
     raise typer.Exit(EXIT_CODES[outcome])
 
 
