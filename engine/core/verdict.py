@@ -127,7 +127,14 @@ def failing_set(task: TaskState) -> tuple[str, ...]:
     return tuple(sorted({f"{result.name}:{item}" for result in task.checks for item in result.failing}))
 
 
+OUT_OF_SCOPE = ("out-of-scope", "protected")
+"""What was put back for where it is; everything else for what it is, and then that is said."""
+
+
 def _scope_words(task: TaskState) -> str:
     if task.reverted:
+        said = [one for one in task.scope_findings if one.severity == "error" and one.rule not in OUT_OF_SCOPE]
+        if said:
+            return f"{len(task.reverted)} path(s) put back: {said[0].text}"
         return f"{len(task.reverted)} out-of-scope path(s) put back: {', '.join(task.reverted[:3])}"
     return "not checked" if task.scope_verdict is None else task.scope_verdict.value

@@ -135,6 +135,7 @@ def _implementer(task: TaskState, effect: CallAgent, context_file: str, lessons:
         findings=last.findings if last else (),
         review=last.review if last else None,
         reverted=reverted,
+        refused=_refused(task),
         comments=tuple(notes),
         diagnosis=task.diagnosis,
         error=last.error if last else "",
@@ -142,6 +143,19 @@ def _implementer(task: TaskState, effect: CallAgent, context_file: str, lessons:
         changes=task.changes if task.earlier else (),
         strict_scope=bool(reverted),
     )
+
+
+SCOPE_RULES = (
+    *("secret", "too-many", "too-large", "too-deep", "nested-repository", "submodule"),
+    *("symlink", "special-file", "type-change"),
+)
+"""What no change may hold, wherever it is."""
+
+
+def _refused(task: TaskState) -> tuple[str, ...]:
+    """Why something of the last attempt was put back, where it was not for its place: a secret, too many files."""
+    found = task.scope_findings or (task.feedback.findings if task.feedback else ())
+    return tuple(one.text for one in found if one.severity == "error" and one.rule in SCOPE_RULES)
 
 
 def _failing(task: TaskState) -> tuple[CheckResult, ...]:

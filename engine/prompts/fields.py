@@ -61,7 +61,9 @@ class ImplementerFields(Struct, frozen=True, kw_only=True):
     review: Review | None = None
     """The last review that asked for changes."""
     reverted: tuple[str, ...] = ()
-    """Paths that were put back because they are outside the scope."""
+    """Paths that were put back."""
+    refused: tuple[str, ...] = ()
+    """Why, where it was not for their place: a secret in it, too many files, too large."""
     comments: tuple[str, ...] = ()
     """What the human said, verbatim."""
     diagnosis: Diagnosis | None = None

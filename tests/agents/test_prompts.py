@@ -455,3 +455,11 @@ def test_a_final_review_answers_every_criterion_or_none_at_all() -> None:
     refused = parse_sprint_review(answer(("1.1", "a", True), approved=False, summary="too odd"), [("1.1", "a")])
     assert refused is not None and refused.issues[0].issue.text == "too odd" and not refused.issues[0].task
     assert parse_sprint_review({"approved": True}, wanted) is None and parse_sprint_review(None, []) is None
+
+
+def test_what_was_put_back_for_what_it_is_is_said_so() -> None:
+    """An agent that is told "outside the scope" of a file with a secret in it writes it once more, elsewhere."""
+    task = TaskSpec(id="1", title="x")
+    told = render(Role.IMPLEMENTER, task=task, reverted=("a.py",), refused=("a.py line 3 holds a secret of yours",))
+    assert "- a.py line 3 holds a secret of yours" in told and "were outside the scope" not in told
+    assert "outside the scope and were put back: `a.py`" in render(Role.IMPLEMENTER, task=task, reverted=("a.py",))

@@ -63,6 +63,16 @@ def reviewed(**fields: object) -> Review:
         pytest.param(
             {"scope_verdict": Verdict.FAIL, "reverted": ("x.py",)}, "FAIL", "1 out-of-scope path(s)", id="out of scope"
         ),
+        pytest.param(
+            {
+                "scope_verdict": Verdict.FAIL,
+                "reverted": ("x.py",),
+                "scope_findings": (Finding(rule="secret", text="x.py line 3 holds a secret of yours", path="x.py"),),
+            },
+            "FAIL",
+            "1 path(s) put back: x.py line 3 holds a secret of yours",
+            id="a secret",
+        ),
         pytest.param({"checks": ()}, "NOT_RUN", "no check was run", id="no checks"),
         pytest.param({"checks": (failing("a"),)}, "FAIL", "1 failing: a", id="a failing test"),
         pytest.param({"review": None}, "NOT_RUN", "the review has not been made", id="no review"),

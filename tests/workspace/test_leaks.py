@@ -65,6 +65,19 @@ def test_the_commit_looks_by_itself(repo: Path) -> None:
     assert work.head() == work.started().base
 
 
+def test_work_that_is_only_put_aside_is_a_commit_too(repo: Path) -> None:
+    work = opened(repo, SECRET)
+    lane = work.prepare(0)
+    write(lane.path / "src/app.py", f"TOKEN = {SECRET!r}\n")
+    write(lane.path / "src/new.py", "fine = 1\n")
+    tree = work.snapshot(0)
+    refs = [work.back_up_lane(0, "given-up", 5.0), work.keep_tree("1", "iteration-1", tree, lane.base, "why", "", 5.0)]
+    for ref in refs:
+        assert "fine" in git(repo, "show", f"{ref}:src/new.py")
+        assert "src/app.py" in git(repo, "log", "-1", "--format=%B", ref)
+    assert SECRET not in git(repo, "cat-file", "--batch-all-objects", "--batch", "--unordered")
+
+
 @pytest.mark.parametrize("where", ["same file", "other file", "moved"])
 def test_a_base_that_has_it_already_is_not_the_changes_fault(tmp_path: Path, where: str) -> None:
     files = {"a.txt": "a\n", "conf.ini": f"password = {SECRET}\n", "src/app.py": "x = 1\n"}

@@ -40,6 +40,18 @@ def refuse(store: Store, before: str, after: str) -> None:
     store.clean_trees.add((before, after))
 
 
+def without(store: Store, before: str, tree: str) -> tuple[str, tuple[bytes, ...]]:
+    """`tree` with the files that hold a secret as `before` has them, and which they are.
+
+    For what is only put aside: work that is given up is a commit too.
+    """
+    if (before, tree) in store.clean_trees:
+        return tree, ()
+    changes = trees.diff(store.git, before, tree, lines=False)
+    found = tuple(dict.fromkeys(leak.path for leak in leaks(store, before, changes) if leak.certain))
+    return (trees.overlay(store.git, tree, before, found, store.scratch), found) if found else (tree, ())
+
+
 def leaks(store: Store, before: str, changes: Iterable[Change]) -> list[Leak]:
     """Secrets in the new contents that are nowhere in `before`."""
     wanted = [change for change in changes if change.new_mode not in (ABSENT, GITLINK)]

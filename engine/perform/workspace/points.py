@@ -12,10 +12,11 @@ from msgspec.structs import replace
 
 from engine.core.clean import clean_line
 from engine.files import write
-from engine.perform.workspace import packs, trees
+from engine.perform.workspace import leaks, packs, trees
 from engine.perform.workspace.branch import branch_of, heads, move, ref_of
 from engine.perform.workspace.branch import head as sprint_head
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
+from engine.perform.workspace.names import shown
 from engine.perform.workspace.putback import clean_name
 from engine.perform.workspace.store import Store
 
@@ -225,7 +226,9 @@ def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> 
     when = f"@{int(at)} +0000"
     git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
     head = sprint_head(store, sprint)
-    commit = git.line("commit-tree", tree, "-p", head, "-m", f"devteam: put aside, {clean_line(name)}")
+    tree, left_out = leaks.without(store, trees.tree_of(store.git, head), tree)
+    text = f"devteam: put aside, {clean_line(name)}{_left_out(left_out)}\n"
+    commit = git.line("commit-tree", tree, "-p", head, "-F", "-", stdin=text.encode("utf-8", "replace"))
     with packs.taken(store, commit, (head,)):
         _set(store, ref, commit, "devteam: backup")
     return ref
@@ -240,11 +243,17 @@ def keep_tree(
     git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
     tail = [("Sprint", sprint), ("Kept", task), ("Evidence", evidence)]
     trailers = "\n".join(f"Devteam-{word}: {clean_line(value)}" for word, value in tail if value)
-    text = f"devteam: kept of task {clean_line(task)}, {clean_line(name)}\n\n{clean_line(reason)}\n\n{trailers}\n"
+    tree, left_out = leaks.without(store, trees.tree_of(store.git, base), tree)
+    about = f"{clean_line(reason)}{_left_out(left_out)}"
+    text = f"devteam: kept of task {clean_line(task)}, {clean_line(name)}\n\n{about}\n\n{trailers}\n"
     commit = git.line("commit-tree", tree, "-p", base, "-F", "-", stdin=text.encode("utf-8", "replace"))
     with packs.taken(store, commit, (base,)):
         _set(store, ref, commit, "devteam: kept")
     return ref
+
+
+def _left_out(paths: tuple[bytes, ...]) -> str:
+    return f"\n\nLeft out for a secret in it: {', '.join(map(shown, paths))}" if paths else ""
 
 
 def _still(store: Store, head: str, reason: str) -> Rollback:
