@@ -24,7 +24,7 @@ from engine.perform.checks.run.comparison import telling
 from engine.perform.checks.run.measure import Measurement
 from engine.perform.checks.run.packages import needed
 from engine.perform.checks.run.spec import CheckSpec, HeldOut, Setting
-from engine.perform.checks.run.uncollectable import not_installed
+from engine.perform.checks.run.uncollectable import not_installed, unfetched
 from engine.perform.process.spawning import Spawner
 from engine.perform.rehearsal import Rehearsal, only_in_clone
 from engine.perform.workspace import trees
@@ -179,6 +179,10 @@ class Judging:
             more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
             words = f"{file}{more} cannot be collected: {name} is not installed"
             cure = f"install {name}, or leave the file out with: devteam init --force"
+            return replace(result, verdict=Verdict.ERROR, reason=words, hint=cure)
+        if (wanted := unfetched(there.report, there.output)) is not None and result.verdict is not Verdict.PASS:
+            cure = f"{wanted.fetch}   (with the network; checks have none)"
+            words = f"nothing could be built: {wanted.what} is not on this machine"
             return replace(result, verdict=Verdict.ERROR, reason=words, hint=cure)
         if not spec.required or not await asyncio.to_thread(self._may_differ, tree, result):
             return replace(result, hint=hint)

@@ -22,7 +22,7 @@ from engine.perform.checks.presets.package import Candidate, LeftOut, Package
 from engine.perform.checks.run.comparison import Difference, collected, differences, works
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
-from engine.perform.checks.run.uncollectable import not_installed
+from engine.perform.checks.run.uncollectable import not_installed, unfetched
 from engine.perform.rehearsal import Rehearsal
 from engine.perform.workspace.checkout_copy import as_patterns
 from engine.perform.workspace.secrets import named_like_a_secret
@@ -60,14 +60,14 @@ async def compare(rehearsal: Rehearsal, candidates: Sequence[Candidate], say: Sa
     left_out: list[LeftOut] = []
     for candidate in candidates:
         say(f"{candidate.check.name} in a copy of your checkout")
-        taken, problem = await _first_that_works(rehearsal, candidate, choose)
+        taken, problem, fetch = await _first_that_works(rehearsal, candidate, choose)
         if taken is not None and choose:
             taken, without = await _without_uncollectable(rehearsal, taken)
             left_out += without
         if taken is not None:
             chosen.append(taken)
         if problem:
-            fix = candidate.check.install if "missing" in problem or "could not start" in problem else ""
+            fix = candidate.check.install if "missing" in problem or "could not start" in problem else fetch
             reason = problem.removesuffix(f"; type: {fix}")
             reason += f" ({taken[0].name} is used instead)" if taken is not None else ""
             tests = candidate.check.kind is CheckKind.TESTS
@@ -92,24 +92,26 @@ async def compare(rehearsal: Rehearsal, candidates: Sequence[Candidate], say: Sa
 
 async def _first_that_works(
     rehearsal: Rehearsal, candidate: Candidate, choose: bool
-) -> tuple[tuple[CheckSpec, Measurement] | None, str]:
+) -> tuple[tuple[CheckSpec, Measurement] | None, str, str]:
     """The first way in which everything was collected and something passes; else the one in which most passes.
 
-    And why the check itself was not taken, if it was not.
+    And why the check itself was not taken, if it was not; and what would fetch what it lacks.
     """
     best: tuple[CheckSpec, Measurement] | None = None
-    first = ""
+    first = fetch = ""
     for way in candidate.ways() if choose else (candidate.check,):
         spec = replace(way, timeout=max(way.timeout, TIMEOUT)) if choose else way
         (found,) = await rehearsal.in_checkout([spec])
         why = works(spec, found)
         if not why and not any(case.error == "CollectError" for case in found.report.cases):
-            return (way, found), first
+            return (way, found), first, fetch
         if not why and (best is None or collected(found)[0] > collected(best[1])[0]):
             best = (way, found)
         if why and way is candidate.check:
             first = _reason(why, found)
-    return best, first if best is None or best[0] is not candidate.check else ""
+            wanted = unfetched(found.report, found.output)
+            fetch = wanted.fetch if wanted is not None else ""
+    return best, first if best is None or best[0] is not candidate.check else "", fetch
 
 
 async def _without_uncollectable(

@@ -1,4 +1,5 @@
 """What a project declares, and which of its test files cannot be loaded for want of it."""
+# ruff: noqa: E501 (what tools say is quoted as it is)
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 from engine.perform.checks.presets.dependencies import declared
 from engine.perform.checks.presets.package import Package
 from engine.perform.checks.run.measure import Case, Report
-from engine.perform.checks.run.uncollectable import not_installed
+from engine.perform.checks.run.uncollectable import not_installed, unfetched
 
 DECLARATIONS = {
     "pyproject.toml": (
@@ -41,6 +42,8 @@ def test_every_place_of_a_declaration_is_read(tmp_path: Path) -> None:
         ("ModuleNotFoundError: No module named 'alpha'", "alpha"),
         ("ModuleNotFoundError: No module named 'alpha.part'", "alpha"),
         ("ModuleNotFoundError: No module named 'yaml'", "pyyaml"),
+        ("ModuleNotFoundError: No module named 'space'", "space.one"),
+        ("ModuleNotFoundError: No module named 'cloud'", "cloud-storage"),
         ("Error: Cannot find module '@scope/kappa/sub'", "@scope/kappa"),
         ("Error: Cannot find module './beside'", ""),
         ("ModuleNotFoundError: No module named 'to_be_written'", ""),
@@ -55,5 +58,29 @@ def test_only_what_is_declared_is_the_environments_fault(text: str, name: str) -
             Case(id="test_b.py::b", outcome="failed", text=text, path="test_b.py"),
         ),
     )
-    found = not_installed(report, frozenset({"alpha", "pyyaml", "@scope/kappa"}))
+    found = not_installed(report, frozenset({"alpha", "pyyaml", "@scope/kappa", "space.one", "cloud-storage"}))
     assert found == ({"test_a.py": name} if name else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "what", "fetch"),
+    [
+        ("error: no matching package named `heck` found", "heck", "cargo fetch"),
+        ("error: failed to get `serde` as a dependency", "serde", "cargo fetch"),
+        ("cart.go:3:8: missing go.sum entry for module providing package github.com/x/y; to add:", "github.com/x/y", "go mod download"),
+        ("go: github.com/x/y@v1.2.3: Get https://z: dial tcp: lookup z: no such host", "github.com/x/y", "go mod download"),
+        ("Could not transfer artifact org.x:y:pom:1 from central", "org.x:y:pom:1", "mvn dependency:go-offline"),
+        ("error[E0425]: cannot find function `added` in crate `cart`", "", ""),
+        ("undefined: cart.Added", "", ""),
+        ("ImportError: cannot import name 'added'", "", ""),
+    ],
+)  # fmt: skip
+def test_a_dependency_that_was_never_fetched_is_told_from_code_that_does_not_build(
+    text: str, what: str, fetch: str
+) -> None:
+    broken = Report(source="x", cases=(Case(id="Cargo.toml", outcome="error", error="CollectError", text=text),))
+    found = unfetched(broken)
+    assert ((found.what, found.fetch) if found else ("", "")) == (what, fetch)
+    assert unfetched(Report(source="x"), text) == found
+    ran = Report(source="x", cases=(*broken.cases, Case(id="a", outcome="passed")))
+    assert unfetched(ran, text) is None, "something was built"

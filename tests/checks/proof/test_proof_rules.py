@@ -14,6 +14,7 @@ from engine.perform.checks.proof.docstrings import with_base_examples
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted
 from engine.perform.checks.proof.named import named
 from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
+from engine.perform.checks.proof.trial import places_of
 from engine.perform.checks.run import trace
 from engine.perform.checks.run.measure import Canaries, Case, Measurement, Report
 from engine.perform.checks.run.spec import TEST_GLOBS
@@ -222,6 +223,22 @@ def test_what_cannot_be_built_over_the_base_was_red_there():
         assert rules.new_tests(r2, [other], r0, "t", frozenset()) == []
     exits = replace(broken, report=Report(source="exit code"))
     assert rules.new_tests(r2, [exits], r0, "t", frozenset()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "tested", "places"),
+    [
+        (["manage.py", "test"], {"shop/tests.py"}, []),
+        (["benchmark.py"], {"test/test_a.py", "pkg/a.py"}, []),
+        (["hooks.js", "test/"], {"test/a.js"}, ["test"]),
+        (["tests/test_a.py::one", "pkg"], {"tests/test_a.py", "pkg/tests/b.py"}, ["tests/test_a.py", "pkg"]),
+        (["tests"], set(), ["tests"]),
+        (["."], {"tests/a.py"}, []),
+    ],
+)
+def test_only_what_held_tests_on_the_base_selects_them(words, tested, places):
+    files = {"manage.py", "benchmark.py", "hooks.js", "tests/test_a.py", "test/a.js", "pkg/a.py", "pkg/tests/b.py"}
+    assert places_of(words, files, tested) == places
 
 
 def test_a_test_that_vanishes_from_an_untouched_file_fails_or_asks():

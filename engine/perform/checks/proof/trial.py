@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -14,7 +14,6 @@ from engine.perform.checks.run import room
 from engine.perform.checks.run.baseline import Baseline, alone, keep, traced
 from engine.perform.checks.run.execute import Ask, Tools, run_check, run_checks
 from engine.perform.checks.run.measure import Measurement, Report
-from engine.perform.checks.run.python_runners import arguments_of
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.sitting import Job, sit
 from engine.perform.checks.run.spec import CheckSpec
@@ -99,8 +98,10 @@ class Trial:
     def files_for(self, spec: CheckSpec, wanted: Iterable[str]) -> tuple[str, ...]:
         """Those of the files that this check would run: each file is run by one check only."""
         inside = f"{spec.folder}/" if spec.folder else ""
-        words = [word.removeprefix("./") for word in arguments_of(spec) if not word.startswith("-")]
-        places = [inside + word for word in words if self._is_place(inside + word)]
+        words = [inside + word.removeprefix("./") for word in spec.command[1:] if not word.startswith("-")]
+        known = self.known.get(spec.name)
+        tested = frozenset(case.path for case in known.cases) if known is not None else frozenset()
+        places = places_of(words, self.change.ground.files, tested)
         mine = []
         for path in wanted:
             if not _may_run(spec, path):
@@ -111,10 +112,6 @@ class Trial:
             if under or (not places and taken.name == spec.name) or spec.strict:
                 mine.append(path)
         return tuple(mine)
-
-    def _is_place(self, word: str) -> bool:
-        bare = word.partition("::")[0].rstrip("/").removeprefix("./")
-        return any(path == bare or path.startswith(bare + "/") for path in self.change.ground.files)
 
     async def files(
         self, name: str, tree: str, spec: CheckSpec, files: Sequence[str], ask: Ask | None = None
@@ -202,6 +199,18 @@ def _key(spec: CheckSpec, ask: Ask) -> tuple[str, bytes]:
 def _may_run(spec: CheckSpec, path: str) -> bool:
     """A file of the check's own package, and one that its runner can run."""
     return path.endswith(runner_of(spec).suffixes) and path.startswith(f"{spec.folder}/" if spec.folder else "")
+
+
+def places_of(words: Iterable[str], files: Collection[str], tested: Collection[str]) -> list[str]:
+    """Words of a command that select tests: paths of the tree under which the base's run had some.
+
+    A file that is only read or left out (`manage.py`, `--ignore benchmark.py`, `--require hooks.js`) selects none.
+    """
+    looked_in = [path for path in tested if path] or files
+    bare = [word.partition("::")[0].rstrip("/").removeprefix("./") for word in words]
+    return [
+        place for place in bare if place and any(path == place or path.startswith(f"{place}/") for path in looked_in)
+    ]
 
 
 def tests_of(specs: Sequence[CheckSpec]) -> list[CheckSpec]:

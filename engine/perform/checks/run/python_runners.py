@@ -15,7 +15,6 @@ from engine.perform.checks.parse.report import parse_report
 from engine.perform.checks.run import witness
 from engine.perform.checks.run.measure import Report
 from engine.perform.checks.run.runner import Prepared, RunRequest
-from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawning import Finished
 
 VALUE_OPTIONS = (
@@ -157,13 +156,6 @@ def runner_arguments(command: Sequence[str]) -> tuple[str, tuple[str, ...], bool
     program = Path(command[0])
     beside = program.with_name("python")
     return (str(beside) if program.parent != Path() else "python3"), tuple(command[1:]), False
-
-
-def arguments_of(spec: CheckSpec) -> tuple[str, ...]:
-    """What a check's command tells its program: `manage.py` and `-m pytest` are how a runner is started."""
-    if spec.runner in (PytestRunner.name, UnittestRunner.name, DjangoRunner.name):
-        return runner_arguments(spec.command)[1]
-    return spec.command[1:]
 
 
 def options_only(args: Sequence[str], room: Path) -> list[str]:

@@ -1,11 +1,12 @@
-"""Test files that cannot be loaded because something they declare is not installed: nobody's code can mend that."""
+"""Tests that cannot be loaded or built because a dependency is not here: nobody's code can mend that."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection
 
-from engine.perform.checks.run.measure import Report
+from engine.core.model import Struct
+from engine.perform.checks.run.measure import ERROR, FAILED, Report
 
 SHORT = 2
 MISSING = re.compile(r"No module named '([\w.]+)'|Cannot find (?:module|package) '([^'./][^']*)'")
@@ -20,14 +21,20 @@ def not_installed(report: Report, declared: Collection[str]) -> dict[str, str]:
     for case in report.cases:
         if case.error == "CollectError" and (said := MISSING.search(case.text)) is not None:
             module = _distribution(said[1] or said[2]).lower().replace("_", "-")
-            if name := next((name for name in sorted(declared) if _provides(name, module)), ""):
+            able = sorted(
+                (name for name in declared if _provides(name, module)), key=lambda name: (name != module, name)
+            )
+            if name := next(iter(able), ""):
                 found[case.path or case.id] = name
     return found
 
 
 def _provides(name: str, module: str) -> bool:
-    """PyYAML is imported as yaml, python-dateutil as dateutil."""
-    return name == module or (len(module) > SHORT and name in (f"py{module}", f"python-{module}", f"{module}-py"))
+    """PyYAML is imported as yaml, python-dateutil as dateutil, jaraco.text as jaraco, google-cloud-x as google."""
+    if name == module or name.startswith(f"{module}."):
+        return True
+    alike = (f"py{module}", f"python-{module}", f"{module}-py")
+    return len(module) > SHORT and (name in alike or name.startswith(f"{module}-"))
 
 
 def _distribution(module: str) -> str:
@@ -35,3 +42,37 @@ def _distribution(module: str) -> str:
     if module.startswith("@"):
         return "/".join(module.split("/")[:2])
     return re.split(r"[./]", module)[0]
+
+
+class Unfetched(Struct, frozen=True, kw_only=True):
+    """A dependency that a build tool wanted and may not fetch in the sandbox."""
+
+    what: str
+    fetch: str
+    """What the user types, with the network, so that it lies in the tool's own cache."""
+
+
+UNFETCHED = {
+    "cargo fetch": (
+        r"no matching package named `([^`]+)` found",
+        r"failed to (?:download|get|load source for dependency) [`']?([\w.-]+)",
+    ),
+    "go mod download": (
+        r"missing go\.sum entry for (?:module providing package )?(\S+)",
+        r"([\w./-]+)@v\S+: .*(?:module lookup disabled|dial tcp|proxyconnect|no such host|network is)",
+    ),
+    "mvn dependency:go-offline": (r"(?:Cannot access|Could not transfer artifact) (\S+)",),
+    "a build with the network": (r"Could not resolve (?:all files|dependencies) for (?:configuration|project) (\S+)",),
+}
+"""Words of the tools themselves: none of them is about code that a task could mend."""
+
+
+def unfetched(report: Report, output: str = "") -> Unfetched | None:
+    """Why nothing could be built: only where no test ran at all."""
+    if any(case.outcome not in (ERROR, FAILED) for case in report.cases):
+        return None
+    for text in (*(case.text for case in report.cases if case.error == "CollectError"), output):
+        for fetch, patterns in UNFETCHED.items():
+            if (said := next(filter(None, (re.search(pattern, text) for pattern in patterns)), None)) is not None:
+                return Unfetched(what=said[1].strip("`'\",;:"), fetch=fetch)
+    return None
