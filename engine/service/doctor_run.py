@@ -124,7 +124,9 @@ def _unused(project: Project, config: Config, specs: tuple[CheckSpec, ...]) -> I
     places = {(spec.kind, spec.folder) for spec in specs}
     known = {spec.name for spec in specs}
     known |= {words.partition(":")[0] for words in config.checks.left_out if "not installed" not in words}
-    for candidate in survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH"))).candidates:
+    for candidate in survey(
+        project.root, lambda name: shutil.which(name, path=project.env.get("PATH")), project.home
+    ).candidates:
         known_place = (candidate.check.kind, candidate.check.folder) in places
         if not known_place and not {way.name for way in candidate.ways()} & known:
             found = f"{candidate.check.name} could be checked ({candidate.check.why})"

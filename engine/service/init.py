@@ -96,7 +96,7 @@ async def _tried(
     def hear(one: CheckProgress) -> None:
         progress(f"\t{one.check} {one.detail}".rstrip())
 
-    found = survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH")))
+    found = survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH")), project.home)
     async with open_rooms(project, Config(), hear) as rooms:
         result = await compare(rooms.rehearsal, found.candidates, progress, choose=True)
         progress("agents in the sandbox")

@@ -166,7 +166,7 @@ def _sort(folder: Path, path: bytes, fresh: list[bytes], gone: list[bytes], odd:
         odd.append(_odd(path, "special-file", "is neither a file nor a link"))
         gone.append(path)
     elif cap and status.st_size > cap:
-        odd.append(_odd(path, "too-large", f"has {status.st_size} bytes, more than {cap}"))
+        odd.append(_odd(path, "too-large", f"has {status.st_size} bytes, more than {cap} (workspace.max_file_bytes)"))
         gone.append(path)
     else:
         if stat.S_ISREG(status.st_mode) and not status.st_mode & 0o400:

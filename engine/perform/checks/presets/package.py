@@ -10,6 +10,7 @@ from pathlib import Path
 
 from engine.core.model import Struct
 from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.environments import outside
 from engine.perform.checks.run.spec import CheckSpec
 
 VENVS = (".venv", "venv", "env")
@@ -59,7 +60,9 @@ Found = Candidate | LeftOut
 class Package:
     """One folder with a manifest; the repository's top is always one."""
 
-    def __init__(self, root: Path, relative: str, which: Which, nested: frozenset[str] = frozenset()) -> None:
+    def __init__(
+        self, root: Path, relative: str, which: Which, nested: frozenset[str] = frozenset(), home: Path | None = None
+    ) -> None:
         self.root = root
         self.relative = relative
         self.folder = root / relative
@@ -67,6 +70,9 @@ class Package:
         self._nested = {root / name for name in nested if name != relative}
         """Folders of other packages: their files are not this one's."""
         self._files: list[Path] | None = None
+        tops = dict.fromkeys((self.folder, root)) if home is not None else ()
+        self.outside = tuple(found for top in tops for found in outside(top, home or root))
+        """Environments of the project that its tool keeps below HOME."""
 
     def text(self, name: str) -> str:
         return reading.text(self.folder / name)
@@ -91,6 +97,11 @@ class Package:
             here = here.parent
 
     def python(self, name: str) -> str:
+        """Of an environment in the project, else of one that its tool keeps elsewhere, else of the machine."""
+        inside = any((top / venv / "bin").is_dir() for venv in VENVS for top in (self.folder, self.root))
+        there = [str(found / "bin" / name) for found in self.outside if (found / "bin" / name).exists()]
+        if there and not inside:
+            return there[0]
         return self.program(name, *(f"{venv}/bin" for venv in VENVS))
 
     def node(self, name: str) -> str:
@@ -107,6 +118,7 @@ class Package:
     def installed(self, module: str) -> bool | None:
         """Whether the environment has a Python module; None: no environment of its own, so nobody knows unasked."""
         sites = [site for venv in VENVS for top in (self.folder, self.root) for site in top.glob(f"{venv}/lib/python*")]
+        sites = sites or [site for found in self.outside[:1] for site in found.glob("lib/python*")]
         if not sites:
             return None
         names = (f"site-packages/{module}", f"site-packages/{module}.py")

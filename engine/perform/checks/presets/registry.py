@@ -84,8 +84,11 @@ class Survey(Struct, frozen=True, kw_only=True):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def survey(root: Path, which: Which = shutil.which) -> Survey:
-    """Candidates for every package of the checkout at `root`. `which` finds programs on the user's PATH."""
+def survey(root: Path, which: Which = shutil.which, home: Path | None = None) -> Survey:
+    """Candidates for every package of the checkout at `root`.
+
+    `which` finds programs on the user's PATH; below `home` lie the environments that tools keep outside the project.
+    """
     nested = {preset.name: packages(root, preset.manifests) for preset in presets() if preset.manifests}
     folders = frozenset(name for names in nested.values() for name in names)
     candidates: list[Candidate] = []
@@ -93,12 +96,12 @@ def survey(root: Path, which: Which = shutil.which) -> Survey:
     for preset in presets():
         if preset.last_resort and candidates:
             continue
-        top = Package(root, "", which, folders)
+        top = Package(root, "", which, folders, home)
         found = list(preset.detect(top))
         ours = tuple(one.check for one in found if isinstance(one, Candidate))
         covered = preset.covers(top, ours)
         for name in () if covered else nested.get(preset.name, ()):
-            found += [_placed(one, name) for one in preset.detect(Package(root, name, which, folders))]
+            found += [_placed(one, name) for one in preset.detect(Package(root, name, which, folders, home))]
         if covered:
             found = [*found, *_linters(preset, root, nested.get(preset.name, ()), which, folders)]
         candidates += [one for one in found if isinstance(one, Candidate)]
