@@ -123,7 +123,7 @@ class AttachedLink:
         if holder is not None:
             return LinkStatus(status="connected", detail=holder.words())
         if self._state.running:
-            hint = "devteam run takes the sprint up again; nothing is lost"
+            hint = "space (or devteam run) takes the sprint up again; nothing is lost"
             return LinkStatus(status="lost", detail="the engine is not running any more", hint=hint)
         return LinkStatus(
             status="ended", detail=self._state.outcome_reason or "no engine is running", hint="devteam run"

@@ -50,6 +50,8 @@ class TuiOptions:
     """Words shown once at the start."""
     bell: bool = True
     fps: float = 15.0
+    restart: Callable[[], Awaitable[Ack]] | None = None
+    """Starts an engine again for a sprint that lost its own."""
     land: Callable[[], Awaitable[Ack]] | None = None
     """Brings the sprint's commits to the user's branch; without it the engine is told to (LandNow)."""
     open_sprint: Callable[[str], Awaitable[Link]] | None = None

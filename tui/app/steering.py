@@ -94,11 +94,21 @@ class Steering:
     # ── the sprint ──
 
     def pause(self) -> None:
+        """The key that holds the sprint and lets it go on: also when it stands because its engine is lost."""
         by = self.app.options.by
+        if self.app.feed.status.status == "lost" and self.app.options.restart is not None:
+            self.app.run_worker(self._restart(), group="restart", exclusive=True, exit_on_error=False)
+            return
         if self.app.feed.state.paused:
             self._later(cmd.Resume(id=self._id(), by=by), "the sprint goes on")
         else:
             self._later(cmd.Pause(id=self._id(), by=by), "paused: running calls end, no new one starts")
+
+    async def _restart(self) -> None:
+        if self.app.options.restart is not None:
+            self.app.tell("starting the engine again …")
+            ack = await self.app.options.restart()
+            self.app.tell(ack.detail, "information" if ack.ok else "error")
 
     def stop(self, now: bool) -> None:
         self._later(

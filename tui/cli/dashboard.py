@@ -13,6 +13,7 @@ from tui.cli import printing as say
 from tui.cli.trusting import ask_trust
 
 if TYPE_CHECKING:
+    from engine.core.commands import Ack
     from engine.core.state import State
     from engine.link.protocol import Link
     from engine.service.local import Desk, SprintFolder
@@ -90,7 +91,11 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
     if desk.engine() is None and _work_left(desk, folder):
         ask_trust(desk, trust)
         start_background(desk, folder, trust, no_sandbox)
-    leave = _open(attached_link(desk, folder), options)
+
+    async def restart() -> Ack:
+        return await asyncio.to_thread(_started_again, desk, folder, trust, no_sandbox)
+
+    leave = _open(attached_link(desk, folder), dataclasses.replace(options, restart=restart))
     if leave.action == "detach" and desk.engine() is not None:
         from engine.core.attendance import words
 
@@ -100,6 +105,22 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
     elif leave.action == "detach" and _work_left(desk, folder):
         say.out("no engine is running; devteam run takes the sprint up again")
     return leave
+
+
+def _started_again(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> Ack:
+    """For the dashboard whose engine is lost."""
+    from engine.core.commands import Ack
+    from engine.link.user_errors import as_user_error
+
+    try:
+        if desk.engine() is None:
+            start_background(desk, folder, trust, no_sandbox)
+    except Exception as error:  # boundary: the dashboard says what is wrong
+        told = as_user_error(error)
+        if told is None:
+            raise
+        return Ack(ok=False, detail=f"{told}  {told.hint}".rstrip())
+    return Ack(ok=True, detail="the engine runs again")
 
 
 def _work_left(desk: Desk, folder: SprintFolder) -> bool:
