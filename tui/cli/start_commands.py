@@ -62,6 +62,12 @@ def run(
     max_usd: Annotated[float, typer.Option("--max-usd", min=0.0, help="With --all: money over all of it.")] = 0.0,
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,
+    junit: Annotated[
+        Path | None, typer.Option("--junit", help="At the end, a JUnit file with a case for each task.")
+    ] = None,
+    summary: Annotated[
+        Path | None, typer.Option("--summary", help="At the end, add a Markdown summary to this file (CI).")
+    ] = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="In the background, with nobody watching: devteam attach looks on.")
     ] = False,
@@ -110,7 +116,15 @@ def run(
     )
     state = asyncio.run(run_sprint(desk, folder, options, printer(json), attendant() if asks else None))
     _close(state, json)
+    _for_ci(state, junit, summary)
     raise typer.Exit(EXIT_CODES[state.outcome] if state.outcome else 1)
+
+
+def _for_ci(state: State, junit: Path | None, summary: Path | None) -> None:
+    if junit is not None or summary is not None:
+        from engine.service.ci_summary import write
+
+        write(state, junit, summary)
 
 
 def _close(state: State, json: bool) -> None:
