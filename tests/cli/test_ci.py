@@ -90,6 +90,8 @@ def test_hostile_words_stay_words() -> None:
     state = replace(a_state(task), sprint="001-x", branch="devteam/001-x")
     suite = next(iter(junitparser.JUnitXml.fromstring(junit(state))))
     assert suite.failures == 1
+    (case,) = suite
+    assert [type(result).__name__ for result in case.result] == ["Failure"]
     page = markdown(state)
     row = next(line for line in page.splitlines() if line.startswith("| blocked"))
     assert re.sub(r"\\.", "", row).count("|") == 6 and "<script" not in row.replace("\\<", "") and "\x1b" not in row
