@@ -114,16 +114,16 @@ async def test_the_guard_starts_again_for_the_next_gate_of_the_queue() -> None:
     async with running("two_gates") as (app, pilot, link):
         assert (app.gates.at, app.gates.total) == (1, 2)
         await press(pilot, "y")
-        link.more(ev.GateAnswered(gate="G2", choice="yes", by="tui"))
+        link.more(ev.GateAnswered(gate="G3", choice="yes", by="tui"))
         await settle(pilot)
         assert app.gates.current is not None
-        assert app.gates.current.id == "G3"
+        assert app.gates.current.id == "G2"
         await pilot.press("y")
-        assert answers(link) == [("G2", "yes", "")]
+        assert answers(link) == [("G3", "yes", "")]
         app.options.clock.pass_guard()
         await pilot.press("y")
         await settle(pilot)
-        assert answers(link)[-1] == ("G3", "yes", "")
+        assert answers(link)[-1] == ("G2", "yes", "")
 
 
 async def test_a_second_press_sends_nothing_more() -> None:

@@ -182,16 +182,21 @@ class DevteamApp(App[Leave]):
 
     def _compose_view(self) -> None:
         feed = self.feed
-        new = self.gates.update(feed.state, sorted(feed.state.open_gates(), key=lambda gate: gate.opened_at))
-        if self._following:
-            gate = self.gates.current
-            self._selected = gate.task if gate is not None and gate.task else task_to_follow(feed.state, self._selected)
+        new = self.gates.update(feed.state)
+        if new and len(new) == self.gates.total and not self._following:
+            self.gates.turn_to(self._selected)  # the first gate takes nobody away from what they look at
+        gate = self.gates.current
+        if gate is not None and gate.task in feed.state.tasks:
+            self._selected = gate.task  # what is shown is what an answer is about, always
+        elif self._following:
+            self._selected = task_to_follow(feed.state, self._selected)
         self.view = View(
             state=feed.state,
             now=self._now(),
             link=feed.status,
             selected=self._selected,
             following=self._following,
+            gate=gate,
             checks=feed.checks,
             started=feed.started,
             countdown=feed.countdown,
@@ -225,11 +230,14 @@ class DevteamApp(App[Leave]):
     # ── what is looked at ──
 
     def choose(self, task: str) -> None:
+        """Look at a task: at its gate, where it has one; else every gate is put aside."""
         self._selected, self._following = task, False
+        self.gates.turn_to(task)
         self.redraw()
 
     def follow(self) -> None:
         self._following = True
+        self.gates.resume()
         self.redraw()
 
     @property
@@ -280,7 +288,7 @@ class DevteamApp(App[Leave]):
         if action != "act":
             return super().check_action(action, parameters)
         name = str(parameters[0])
-        gate = self.gates.current
+        gate = self.view.gate
         if name in key_registry.GATE_CHOICES:
             return gate is not None and key_registry.GATE_CHOICES[name] in gate.choices
         return True

@@ -49,9 +49,9 @@ class Steering:
     def answer(self, name: str) -> None:
         """A gate key was pressed. Ignored until the gate has been in sight long enough to be read as a gate."""
         gates = self.app.gates
-        gate = gates.current
-        if gate is None or not gates.ready or gates.sending:
-            return
+        gate = self.app.view.gate
+        if gate is None or gates.current is None or gates.current.id != gate.id or not gates.ready or gates.sending:
+            return  # only what the frame on screen shows can be answered
         choice = GATE_CHOICES[name]
         if choice not in gate.choices:
             return
@@ -77,7 +77,9 @@ class Steering:
 
     async def _answer(self, command: cmd.Answer) -> None:
         ack = await self.send(command, f"{command.gate}: {command.choice}")
-        if not ack.ok:
+        if ack.ok:
+            self.app.follow()
+        else:
             self.app.gates.sending = ""
             self.app.gates.appeared()
             self.app.redraw()

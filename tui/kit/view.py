@@ -25,6 +25,8 @@ class View:
     """The task shown in the iteration and output panes."""
     following: bool = True
     """The selection moves with the running task."""
+    gate: GateState | None = None
+    """The gate in sight: what an answer is for. Its task is the selected one."""
     checks: Mapping[str, tuple[CheckProgress, ...]] = field(default_factory=dict)
     """Live progress of checks by task."""
     started: Mapping[str, float] = field(default_factory=dict)

@@ -40,6 +40,13 @@ def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[
     return tuple(spans), places
 
 
+def aside_line(view: View, waiting: int, keys: KeyMap) -> Line:
+    """Gates that wait while another task is looked at."""
+    waits = f"{waiting} {'waits' if waiting == 1 else 'wait'} for you"
+    how = f" {view.glyphs.sep} {keys.shown('gate')} shows it; no key answers anything while another task is shown"
+    return ((f"{view.glyphs.gate} {waits}", "gate bold"), (how, "muted"))
+
+
 def _label(gate: GateState, name: str) -> str:
     choice = GATE_CHOICES[name]
     meant = meaning(gate.kind, choice)
@@ -94,10 +101,12 @@ class GateBar(Vertical):
         yield GateButtons()
 
     def show(self, view: View, gate: GateState | None, at: int, of: int, keys: KeyMap, sending: str) -> None:
-        self.set_class(gate is not None, "-open")
+        self.set_class(bool(of), "-open")
+        self.set_class(bool(of) and gate is None, "-aside")
         self.screen.set_class(gate is not None, "-gate")
         if gate is None:
             self._last = None
+            self.query_one("#gate-title", Canvas).set_lines([aside_line(view, of, keys)] if of else [])
             return
         self._last = (view, gate, at, of, keys, sending)
         self.redraw()

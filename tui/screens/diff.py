@@ -88,11 +88,15 @@ class Diff(ListPage):
             self.loaded = True  # there is nothing to ask for
         elif (task.id, task.tree) != self._key:
             self._key = (task.id, task.tree)
+            self._files, self._error, self._text, self.loaded = [], "", "", False  # never another task's change
             self.run_worker(self._load(task.id), group="diff", exclusive=True, exit_on_error=False)
         super().update_view(view)
 
     async def _load(self, task: str) -> None:
+        key = self._key
         answer = await self.ask(GetDiff(task=task))
+        if key != self._key:
+            return
         self._error, self._text = answer.error, answer.text
         self._files = parse(answer.text) if answer.text else []
         self.loaded = True
@@ -131,6 +135,10 @@ class Diff(ListPage):
             f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", f"{at + 1} of {len(self._files)}"
         )
         return diff_lines(view, file, width) or [BLANK]
+
+    def shown_task(self) -> str:
+        """Whose change is on screen; empty while it is read."""
+        return self._key[0] if self._files else ""
 
     def text_to_save(self) -> tuple[str, str]:
         return f"diff-{self._key[0]}.patch", self._text

@@ -106,6 +106,7 @@ class Evidence(ListPage):
             self.loaded = True  # there is nothing to ask for
         elif (task.id, task.evidence) != self._key():
             self._of_task, self._evidence = task.id, task.evidence
+            self._records, self._error, self.loaded = [], "", False
             self.run_worker(self._load(task.id), group="evidence", exclusive=True, exit_on_error=False)
         super().update_view(view)
 
@@ -113,7 +114,10 @@ class Evidence(ListPage):
         return self._of_task, getattr(self, "_evidence", "?")
 
     async def _load(self, task: str) -> None:
+        key = self._key()
         answer = await self.ask(GetEvidence(task=task))
+        if key != self._key():
+            return
         self._error = answer.error
         self._records = list(answer.evidence)
         self.loaded = True

@@ -90,6 +90,10 @@ class Page(Screen[None]):
 
     def do_gate(self) -> None:
         bar = self.query_one(GateBar)
+        if self.dev.gates.aside:
+            self.dev.gates.resume()
+            self.dev.redraw()
+            return
         if self.dev.gates.current is None:
             return
         bar.set_expanded(not bar.expanded)
