@@ -46,7 +46,7 @@ torture: $(STAMP) ## slow kill and fault runs
 	@DEVTEAM_DEEP=1 $(PY) -m pytest -m hypothesis -n auto tests
 
 pictures: $(STAMP) ## every picture of every screen, also those that make test leaves out
-	@$(PY) -m pytest -n auto tests/tui/test_snapshots.py
+	@$(PY) -m pytest -n auto tests/tui/test_screens.py
 
 test-real: $(STAMP) ## the real agent CLIs from npm against a model server on loopback
 	@$(PY) -m pytest -m real --timeout 900 -rs tests/real

@@ -224,3 +224,8 @@ def live_lanes(lanes: int, gates: int = 0, more: int = 0, ended: bool = False) -
     link = LiveLink(several(lanes, gates, more, ended), name="004-several", at_end=False)  # type: ignore[arg-type]
     link.sent = []
     return link
+
+
+def many_tasks(count: int) -> LiveLink:
+    """One lane at work in a plan of so many tasks."""
+    return live_lanes(1, more=count)

@@ -145,15 +145,17 @@ async def test_panes_focus_zoom_and_follow() -> None:
             await press(pilot, key)
             assert app.screen.focused_pane() == name
         await press(pilot, "tab")
+        assert app.screen.focused_pane() == "strip"
+        await press(pilot, "tab")
         assert app.screen.focused_pane() == "tasks"
         await press(pilot, "down", "down")
         assert (app.view.selected, app.view.following) == ("2.1", False)
         await press(pilot, "f")
         assert (app.view.selected, app.view.following) == ("1.2", True)
         await press(pilot, "z")
-        assert not app.screen.query_one("#work").display
+        assert not app.screen.query_one("#work-column").display
         await press(pilot, "escape")
-        assert app.screen.query_one("#work").display
+        assert app.screen.query_one("#work-column").display
 
 
 async def test_search_finds_steps_and_ends() -> None:

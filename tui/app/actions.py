@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tui.screens.page import Page
 
 
+LOOK_BACK = 10.0
+"""Seconds that the first step back in time goes."""
+
+
 def run(app: DevteamApp, name: str) -> None:
     """Run an action that the screen has no way of its own for."""
     steering = app.steering
@@ -30,6 +34,10 @@ def run(app: DevteamApp, name: str) -> None:
             go(app, name)
         case "replay":
             replay_sprint(app, "")
+        case "look_back":
+            look_back(app)
+        case "approve_all":
+            dialogs.confirm_approve_all(app)
         case "repaint":
             app.repaint()
         case "gate_next":
@@ -235,7 +243,14 @@ def replay_sprint(app: DevteamApp, sprint: str) -> None:
     app.run_worker(_replay(app, sprint), group="open", exit_on_error=False)
 
 
-async def _replay(app: DevteamApp, sprint: str) -> None:
+def look_back(app: DevteamApp) -> None:
+    """A live run a moment ago, standing still: the arrow keys go on from there, escape comes back."""
+    if app.replaying:
+        return
+    app.run_worker(_replay(app, "", back=LOOK_BACK), group="open", exit_on_error=False)
+
+
+async def _replay(app: DevteamApp, sprint: str, back: float = 0.0) -> None:
     from tui.screens.replay import ReplayScreen
 
     link: Link = app.feed.link
@@ -252,5 +267,9 @@ async def _replay(app: DevteamApp, sprint: str) -> None:
     if not items:
         app.tell("there is nothing to replay yet", "warning")
         return
-    app.attach(ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False), keep=True)
+    player = ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False)
+    if back:
+        player.seek(player.end - back)
+        player.pause()
+    app.attach(player, keep=True)
     app.push_screen(ReplayScreen())

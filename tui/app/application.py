@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.binding import BindingType
 from textual.events import Event, InputEvent
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
@@ -34,6 +35,13 @@ if TYPE_CHECKING:
 SECOND_CTRL_C = 2.0
 
 
+class PlainScrollBar(ScrollBarRender):
+    """A scroll bar of whole cells: no block characters."""
+
+    VERTICAL_BARS = [" "] * 8
+    HORIZONTAL_BARS = [" "] * 8
+
+
 class DevteamApp(App[Leave]):
     """Talks to an engine only through its link; keeps its own State by folding what the link delivers."""
 
@@ -52,6 +60,7 @@ class DevteamApp(App[Leave]):
         self.themes, self._theme_problems = load_all(self.options.user_themes)
         super().__init__()
         self.glyphs = ASCII if self.options.ascii else UNICODE
+        ScrollBar.renderer = PlainScrollBar if self.options.ascii else ScrollBarRender
         self.keys = key_registry.key_map(self.options.keys)
         self.set_keymap(
             {name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys}
@@ -201,6 +210,7 @@ class DevteamApp(App[Leave]):
             started=feed.started,
             countdown=feed.countdown,
             glyphs=self.glyphs,
+            letters=self.options.ascii or self.no_color,
             replaying=self.replaying,
         )
         while feed.notices:
@@ -222,6 +232,11 @@ class DevteamApp(App[Leave]):
         elif not none and isinstance(self.screen, Welcome):
             self.bottom = 2
             self.pop_screen()
+
+    def want_output(self, tasks: Iterable[str]) -> None:
+        """Ask for what agents said in these tasks, where it is not known yet: of past runs it lies in the logs."""
+        for task in self.feed.missing_output(tasks):
+            self.run_worker(self.feed.load_output(task), group="output", exit_on_error=False)
 
     def redraw(self) -> None:
         """Draw at the next frame, whatever has changed."""
@@ -260,7 +275,7 @@ class DevteamApp(App[Leave]):
 
     def restart_feed(self) -> None:
         """Take a new snapshot: the recording's slider was moved."""
-        self.feed = Feed(self.feed.link, glyphs=self.glyphs)
+        self.feed = Feed(self.feed.link, glyphs=self.glyphs, flight=self.feed.flight)
         group = "replay" if self._live_feed is not None else "link"
         self.run_worker(self.feed.run(), group=group, exclusive=True, exit_on_error=False)
         self.redraw()

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from engine.core.gate_choices import BY_CHOICE, meaning
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
+from engine.core.wording import plural
+from tui.kit.needs import needs
 from tui.kit.paint import outside
 from tui.panels.gate_text import gate_name
 from tui.screens.comment import CommentScreen
@@ -19,6 +21,13 @@ if TYPE_CHECKING:
 KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evidence and the whole history."
 
 
+def cited(app: DevteamApp) -> str:
+    """The hunk that is looked at, as the beginning of what is said about it."""
+    place = getattr(app.screen, "cited", None)
+    where = place() if place is not None else ""
+    return f"{where}: " if where else ""
+
+
 def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
     meant = meaning(gate.kind, choice)
     words = meant.long if meant is not None else ""
@@ -27,6 +36,7 @@ def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
         f"{words[:1].upper()}{words[1:]}. They are handed on word for word.",
         draft_key=f"{gate.id}-{choice}",
         may_be_empty=not BY_CHOICE[choice].needs_text,
+        begin=cited(app),
     )
 
     def sent(text: str | None) -> None:
@@ -112,3 +122,20 @@ def confirm_skip(app: DevteamApp) -> None:
 
     words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be opened again later.", KEPT)
     app.push_screen(ConfirmScreen("SKIP", words, (Button(key="K", label="skip it", value="skip"),)), chosen)
+
+
+def confirm_approve_all(app: DevteamApp) -> None:
+    """Every task gate whose every criterion is met and whose proof was seen by the engine: nothing else."""
+    cards = [card for card in needs(app.view.state) if card.complete]
+    if not cards:
+        app.tell("no gate's proof is complete: look at each one", "warning")
+        return
+    names = [f"T{outside(card.task)} {outside(app.view.state.tasks[card.task].spec.title, 60)}" for card in cards]
+
+    def chosen(value: str | None) -> None:
+        if value == "yes":
+            for card in cards:
+                app.steering.approve(card.gate)
+
+    words = (f"Commit {plural(len(cards), 'task')}? Every criterion is met, and each was red before:", *names)
+    app.push_screen(ConfirmScreen("APPROVE ALL", words, (Button(key="Y", label="commit them", value="yes"),)), chosen)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
+from collections.abc import Iterable
 from types import MappingProxyType
 
 from engine import VERSION
@@ -25,6 +26,7 @@ from engine.core.fold import apply
 from engine.core.model import Role
 from engine.core.state import State
 from engine.link.protocol import GetEvents, GetOutput, Item, Link, LinkStatus
+from tui.kit.flight import Flight
 from tui.kit.glyphs import UNICODE, Glyphs
 from tui.kit.rows import CAPACITY
 from tui.kit.stream import Stream
@@ -40,6 +42,7 @@ KEPT_EVENTS = 5000
 KEPT_ROWS = 2000
 """Rows that a silent task's output keeps when room is needed; the log files have everything."""
 UPGRADE = "leave with q and start devteam tui again"
+HISTORY_PAGE = 500
 LOOKED_BACK = 200
 """Events looked through on attaching for warnings of this run."""
 RETRIES = (0.5, 1.0, 2.0, 5.0)
@@ -49,8 +52,15 @@ RETRIES = (0.5, 1.0, 2.0, 5.0)
 class Feed:
     """State as the interface knows it, and everything that came with it."""
 
-    def __init__(self, link: Link, *, glyphs: Glyphs = UNICODE) -> None:
+    def __init__(self, link: Link, *, glyphs: Glyphs = UNICODE, flight: Flight | None = None) -> None:
         self.link = link
+        self.flight = flight or Flight()
+        """What every lane did when; of the time before anybody looked it is read behind the first picture."""
+        self._whole = flight is not None
+        self._held_back: list[Envelope] | None = None
+        """Facts that came while the flight's history was read."""
+        self._history: asyncio.Task[None] | None = None
+        self._asked: set[str] = set()
         self.glyphs = glyphs
         self.state = State()
         self.status: LinkStatus = CONNECTING
@@ -106,12 +116,63 @@ class Feed:
         self.checks = MappingProxyType({})
         if self._said != "connected":
             self._say(LinkStatus(status="connected"))
+        self._asked.clear()
+        if not self._whole and self.flight.seq < state.seq and self._held_back is None:
+            self._held_back = []
+            self._history = asyncio.create_task(self._read_history(state.seq))
         await self._say_again(state)
         for task in running_tasks(state)[:4] or list(state.tasks.values())[-1:]:
             past = await self.link.fetch(GetOutput(task=task.id))
             for activity in past.output:
                 if activity.effect not in state.inflight:  # those are told again from their start by `follow`
                     self._activity(activity)
+
+    async def _read_history(self, upto: int) -> None:
+        """The flight so far, page by page; what happens meanwhile is held back so that the order stays."""
+        try:
+            while self.flight.seq < upto:
+                before = self.flight.seq
+                answer = await self.link.fetch(GetEvents(after=before, limit=HISTORY_PAGE))
+                for line in answer.events:
+                    self.flight.take(decode_envelope(line))
+                if self.flight.seq == before:
+                    break
+                self._pending.append(self.status)  # a frame shows what is known already
+                await asyncio.sleep(0)
+        except Exception as error:  # noqa: BLE001 the named boundary: a strip without its beginning is still a strip
+            self.notices.append(("warning", f"the run's beginning cannot be read: {error}"))
+        finally:
+            held, self._held_back = self._held_back or [], None
+            for envelope in held:
+                self.flight.take(envelope)
+
+    def missing_output(self, tasks: Iterable[str]) -> list[str]:
+        """Those of the tasks whose output has not been asked for."""
+        known = self.state.tasks
+        return [
+            task
+            for task in tasks
+            if task
+            and task not in self.streams
+            and task not in self._asked
+            and task in known
+            and known[task].started_at
+        ]
+
+    async def load_output(self, task: str) -> None:
+        """What a task's agents said before anybody looked; the call under way is told by the link itself."""
+        self._asked.add(task)
+        try:
+            past = await self.link.fetch(GetOutput(task=task))
+        except Exception as error:  # noqa: BLE001 the named boundary: told, not thrown
+            self.notices.append(("warning", f"the output of T{task} cannot be read: {error}"))
+            return
+        if task in self.streams:
+            return
+        for activity in past.output:
+            if activity.effect not in self.state.inflight:
+                self._activity(activity)
+        self._pending.append(self.status)
 
     async def _say_again(self, state: State) -> None:
         """Warnings of this run from before anybody looked, once: a restored journal is news to who comes later."""
@@ -185,6 +246,10 @@ class Feed:
         again = bool(self.state.run_started_at)
         self.state = apply(self.state, envelope)
         self.events.append(envelope)
+        if self._held_back is not None:
+            self._held_back.append(envelope)
+        else:
+            self.flight.take(envelope)
         match envelope.event:
             case EffectStarted(effect=effect):
                 self.started = MappingProxyType(

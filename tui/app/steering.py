@@ -84,6 +84,11 @@ class Steering:
             self.app.gates.appeared()
             self.app.redraw()
 
+    def approve(self, gate: str) -> None:
+        """One of several that were approved together."""
+        command = cmd.Answer(id=self._id(), by=self.app.options.by, gate=gate, choice=Choice.YES)
+        self._later(command, f"{gate}: yes")
+
     async def ask(self, gate: str, question: str) -> Ack:
         command = cmd.Answer(id=self._id(), by=self.app.options.by, gate=gate, choice=Choice.ASK, text=question)
         return await self.send(command, f"{gate}: asked")

@@ -13,6 +13,7 @@ from engine.core.model import Struct
 class PaneName(StrEnum):
     """Also the id of its widget, and the end of its style classes."""
 
+    STRIP = "strip"
     TASKS = "tasks"
     ITERATION = "iteration"
     OUTPUT = "output"
@@ -22,11 +23,15 @@ class PaneName(StrEnum):
 
 
 class PaneGroup(StrEnum):
-    """Columns of a wide screen; a narrow one shows one of them at a time."""
+    """The strip above, and the columns below it; a narrow screen shows one of these at a time."""
 
+    STRIP = "strip"
     TASKS = "tasks"
     WORK = "work"
     SIDE = "side"
+
+
+COLUMNS = (PaneGroup.TASKS, PaneGroup.WORK, PaneGroup.SIDE)
 
 
 class Pane(Struct, frozen=True, kw_only=True):
@@ -40,6 +45,7 @@ class Pane(Struct, frozen=True, kw_only=True):
 
 
 PANES = (
+    Pane(name=PaneName.STRIP, group=PaneGroup.STRIP, key="0", about="Go to the flight strip"),
     Pane(name=PaneName.TASKS, group=PaneGroup.TASKS, key="1", about="Go to the tasks"),
     Pane(name=PaneName.ITERATION, group=PaneGroup.WORK, key="2", about="Go to the iteration"),
     Pane(name=PaneName.OUTPUT, group=PaneGroup.WORK, key="3", about="Go to the output"),
@@ -56,5 +62,5 @@ def members(group: PaneGroup) -> tuple[Pane, ...]:
 
 def tabs() -> list[tuple[str, str, PaneGroup]]:
     """Keys, words and group of each tab of a narrow screen."""
-    found = [(group, [pane for pane in members(group) if pane.key]) for group in PaneGroup]
+    found = [(group, [pane for pane in members(group) if pane.key]) for group in COLUMNS]
     return [(" ".join(pane.key for pane in panes), ", ".join(pane.name for pane in panes), g) for g, panes in found]

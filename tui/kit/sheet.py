@@ -5,7 +5,8 @@ from __future__ import annotations
 from textual.content import Content
 
 from tui.kit.canvas import Canvas, harmless
-from tui.kit.paint import plain
+from tui.kit.glyphs import plain_ascii
+from tui.kit.paint import fit, plain
 
 
 class Sheet(Canvas, can_focus=True):
@@ -21,8 +22,11 @@ class Sheet(Canvas, can_focus=True):
     """
 
     def set_title(self, title: str, subtitle: str = "") -> None:
-        self.border_title = Content(harmless(title)) if title else None
-        self.border_subtitle = Content(harmless(subtitle)) if subtitle else None
+        """Words on the borders, cut by us: Textual's own ellipsis is no ASCII."""
+        room = max(4, self.size.width - 6)
+        fold = plain_ascii if self.app.has_class("-ascii") else str
+        self.border_title = Content(fold(fit(harmless(title), room))) if title else None
+        self.border_subtitle = Content(fold(fit(harmless(subtitle), room))) if subtitle else None
 
     @property
     def room(self) -> tuple[int, int]:

@@ -33,6 +33,8 @@ class View:
     """When each effect under way was seen to start."""
     countdown: Countdown | None = None
     glyphs: Glyphs = UNICODE
+    letters: bool = False
+    """Stages are drawn as letters: there are no colours, or only ASCII."""
     replaying: bool = False
 
     @property

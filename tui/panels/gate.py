@@ -13,6 +13,7 @@ from tui.kit.canvas import Canvas
 from tui.kit.keys import GATE_CHOICES, KeyMap
 from tui.kit.paint import BLANK, Line, Span
 from tui.kit.view import View
+from tui.panels.desk_text import consequence_lines
 from tui.panels.gate_text import gate_body, gate_title
 
 
@@ -93,6 +94,8 @@ class GateBar(Vertical):
         self.expanded = False
         self.brief = False
         """Only the facts until opened: on screens that need the room."""
+        self.desk = False
+        """The desk says the rest: only what each key will cause."""
         self._last: tuple[View, GateState, int, int, KeyMap, str] | None = None
 
     def compose(self) -> ComposeResult:
@@ -118,7 +121,10 @@ class GateBar(Vertical):
         view, gate, at, of, keys, sending = self._last
         self.query_one("#gate-title", Canvas).set_lines([gate_title(view, gate, at, of, width)])
         text = self.query_one("#gate-text", Canvas)
-        lines = gate_body(view, gate, width - 1)
+        if self.brief and not self.expanded and self.desk:
+            lines = consequence_lines(view, gate, keys, width - 1)
+        else:
+            lines = gate_body(view, gate, width - 1)
         room = self._room()
         text.styles.height = max(1, min(len(lines), room))
         if self.brief and not self.expanded:
@@ -136,7 +142,7 @@ class GateBar(Vertical):
         if self.expanded:
             return max(4, height * 6 // 10)
         if self.brief:
-            return 1
+            return max(1, min(5, (height - 20) // 5 + 1)) if self.desk else 1
         return max(2, min(16, (height - 16) // 2))
 
     def set_expanded(self, expanded: bool) -> None:

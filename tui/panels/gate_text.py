@@ -107,7 +107,7 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
             lines += issue_lines(issue, number, width)
         lines += review_tail(view, review, width)
     else:
-        lines += _said(view, gate, task, width)
+        lines += said_lines(view, gate, task, width)
         if review is not None:
             lines += criteria_lines(view, review, width)
             lines += review_tail(view, review, width, told=gate.body)
@@ -155,7 +155,7 @@ def review_tail(view: View, review: Review, width: int, told: str = "") -> list[
     return lines
 
 
-def _said(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
+def said_lines(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
     lines: list[Line] = []
     text = gate.body or (task.blocker if task is not None else "")
     paragraphs = [paragraph.strip() for paragraph in text.split("\n")]

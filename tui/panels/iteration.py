@@ -194,8 +194,8 @@ _DECIDED = (Step.NEXT, Step.FIX_GATE, Step.TASK_GATE, Step.BLOCKED_GATE, Step.CO
 
 
 class IterationPanel(Panel):
-    def __init__(self) -> None:
-        super().__init__(id="iteration")
+    def __init__(self, id: str = "iteration") -> None:
+        super().__init__(id=id)
 
     def title(self, view: View) -> tuple[str, str]:
         task = view.task

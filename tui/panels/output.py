@@ -17,6 +17,20 @@ from tui.kit.paint import outside
 from tui.kit.rows import Rows
 from tui.kit.stream import Stream
 from tui.kit.view import View, running_tasks
+from tui.panels.panel import shorter
+
+
+def tasks_of_tiles(view: View, tiles: int) -> list[str]:
+    """Which task each tile shows: the lanes in their order, and the selected one always among them."""
+    if tiles <= 1:
+        return [view.selected]
+    running = [task.id for task in running_tasks(view.state)]
+    if view.selected and view.selected not in running:
+        running = [view.selected, *running]
+    shown = running[:tiles]
+    if view.selected in running and view.selected not in shown:
+        shown[-1] = view.selected
+    return shown
 
 
 def speaking(view: View, task: str) -> str:
@@ -29,7 +43,7 @@ def speaking(view: View, task: str) -> str:
 
 
 class OutputPanel(Vertical):
-    """`slot` 0 shows the selected task; slot 1 the next one that runs beside it."""
+    """One tile: slot 0 shows the selected task where there is one tile, else each lane at work has its own."""
 
     DEFAULT_CSS = """
     OutputPanel {
@@ -38,6 +52,7 @@ class OutputPanel(Vertical):
         border-title-style: bold;
         border-subtitle-color: $muted;
         padding: 0 0 0 1;
+        &.-selected { border-title-color: $foreground; }
         &:focus-within { border: round $accent; border-title-color: $accent; }
         Input {
             display: none; height: 1; border: none; padding: 0; background: $panel;
@@ -51,6 +66,8 @@ class OutputPanel(Vertical):
     def __init__(self, slot: int = 0) -> None:
         super().__init__(id=f"output-{slot}")
         self.slot = slot
+        self.slot_of = 1
+        """Tiles there are."""
         self.task_id = ""
         self._stream: Stream | None = None
         self._kept = (0, 0)
@@ -72,11 +89,10 @@ class OutputPanel(Vertical):
 
     # ── drawing ──
 
-    def show(self, view: View, streams: Mapping[str, Stream]) -> bool:
+    def show(self, view: View, streams: Mapping[str, Stream], task: str) -> bool:
         """Take what is new; true while another frame is needed. While hidden it takes nothing and catches up later."""
         if not self.display or self.size.width <= 0:
             return False
-        task = self._task_of(view)
         stream = streams.get(task)
         if task != self.task_id or stream is not self._stream:
             self.task_id, self._stream = task, stream
@@ -87,12 +103,6 @@ class OutputPanel(Vertical):
         more = self.lines.refine()
         self._retitle(view)
         return more
-
-    def _task_of(self, view: View) -> str:
-        if self.slot == 0:
-            return view.selected
-        others = [task.id for task in running_tasks(view.state) if task.id != view.selected]
-        return others[self.slot - 1] if len(others) >= self.slot else ""
 
     def _retitle(self, view: View) -> None:
         sep = view.glyphs.sep
@@ -105,10 +115,18 @@ class OutputPanel(Vertical):
         )
         name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
         lines = self.lines
+        self.set_class(self.task_id == view.selected, "-selected")
         tail = self._found or ("following" if lines.following else "f follows")
-        count = f"{lines.source.end:,} lines"
+        count = f"{lines.source.end:,} {'line' if lines.source.end == 1 else 'lines'}"
         fold = "" if lines.folded else f" {sep} unfolded"
-        title = (f"OUTPUT{name}{lane}{who}", f"{count}{fold} {sep} {tail}")
+        mark = f"{view.glyphs.cursor} " if self.task_id == view.selected and self.slot_of > 1 else ""
+        head = f"{mark}OUTPUT{name}{lane}{who}"
+        said = f" {sep} {outside(task.spec.title)}" if task is not None else ""
+        room = max(0, self.size.width - 6)
+        title = (
+            shorter(f"{mark}T{outside(self.task_id)}{said}{lane}{who}", head, room=room),
+            f"{count}{fold} {sep} {tail}",
+        )
         if title != self._title:
             self._title = title
             self.border_title = Content(harmless(title[0]))

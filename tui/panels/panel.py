@@ -6,7 +6,8 @@ from rich.cells import cell_len
 from textual.content import Content
 
 from tui.kit.canvas import Canvas, harmless
-from tui.kit.paint import Line
+from tui.kit.glyphs import plain_ascii
+from tui.kit.paint import Line, fit
 from tui.kit.view import View
 
 
@@ -45,7 +46,11 @@ class Panel(Canvas, can_focus=True):
         region = self.scrollable_content_region
         if not self.display or region.width <= 0:
             return
-        title = self.title(self.view)
+        above, below = self.title(self.view)
+        room = title_room(self)
+        title = (fit(above, room), fit(below, room))
+        if self.view.glyphs.ascii:
+            title = (plain_ascii(title[0]), plain_ascii(title[1]))
         if title != self._title:
             self._title = title
             self.border_title = Content(harmless(title[0])) if title[0] else None

@@ -8,7 +8,7 @@ from textual.message import Message
 
 from engine.core.state import Status, TaskState
 from tui.kit.glyphs import of_status
-from tui.kit.paint import BLANK, Line, Span, outside, pad, spread
+from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, width_of
 from tui.kit.view import View
 from tui.kit.wording import duration
 from tui.panels.panel import Panel
@@ -31,6 +31,12 @@ def task_rows(view: View, width: int) -> list[tuple[str, Line]]:
     return rows
 
 
+def wanted_width(view: View) -> int:
+    """Cells in which every title is whole, with what stands beside it."""
+    titles = (cells_of(outside(task.spec.title)) + cells_of(outside(task.id)) for task in view.state.tasks.values())
+    return max(titles, default=16) + 4 + 14
+
+
 def task_line(view: View, task: TaskState, width: int) -> Line:
     glyphs = view.glyphs
     sign, word, style = of_status(task.status, glyphs)
@@ -45,7 +51,11 @@ def task_line(view: View, task: TaskState, width: int) -> Line:
         (f"{outside(task.id)} ", "muted"),
         (outside(task.spec.title), title_style),
     ]
-    return spread(left, _meta(view, task, word, style, width), width, gap=1)
+    meta = _meta(view, task, word, style, width)
+    room = width - width_of(left) - 1
+    while meta and width_of(meta) > room:  # a title is worth more than a column
+        meta = meta[1:]
+    return spread(left, meta, width, gap=1)
 
 
 def _meta(view: View, task: TaskState, word: str, style: str, width: int) -> list[Span]:

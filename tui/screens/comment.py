@@ -29,12 +29,14 @@ class CommentScreen(ModalScreen[str | None]):
         Binding("ctrl+down,alt+down", "older(-1)", "newer", priority=True),
     ]
 
-    def __init__(self, title: str, about: str, *, draft_key: str, may_be_empty: bool = False) -> None:
+    def __init__(self, title: str, about: str, *, draft_key: str, may_be_empty: bool = False, begin: str = "") -> None:
         super().__init__()
         self.heading = title
         self.about = about
         self.draft_key = draft_key
         self.may_be_empty = may_be_empty
+        self.begin = begin
+        """What a text begins with: the place it is about."""
         self._back = 0
         self._own = ""
 
@@ -54,7 +56,8 @@ class CommentScreen(ModalScreen[str | None]):
         if self.dev.options.ascii:
             box.border_subtitle = "f2 or ^s sends - esc keeps the draft - ^up ^down history"
         area = self.query_one(TextArea)
-        area.text = self.dev.drafts.get(self.draft_key, "")
+        draft = self.dev.drafts.get(self.draft_key, "")
+        area.text = draft if self.begin in draft else f"{draft}\n{self.begin}".lstrip("\n")
         area.cursor_blink = False
         area.move_cursor(area.document.end)
         area.focus()

@@ -1,29 +1,75 @@
-"""The dashboard: all panes, rearranged by the width there is."""
+"""The dashboard in its three modes: the flight strip, the desk when somebody is needed, the morning after."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import StrEnum
 from functools import partialmethod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
+from textual.widgets import Input
 
+from engine.link.protocol import Answered, AnyQuery
+from tui.kit.arrange import Arrangement, Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.line_view import LineView
+from tui.kit.needs import NeedKind
 from tui.kit.paint import Line, Span
-from tui.kit.panes import FOCUSED, PANES, PaneGroup, PaneName, members, tabs
+from tui.kit.panes import COLUMNS, FOCUSED, PANES, PaneGroup, PaneName, members, tabs
+from tui.kit.sheet import Sheet
 from tui.kit.view import View, running_tasks
-from tui.panels.output import OutputPanel
+from tui.panels.desk import Desk, Queue
+from tui.panels.gate import GateBar
+from tui.panels.health import health_lines
+from tui.panels.iteration import IterationPanel, iteration_lines
+from tui.panels.ladder import ladder_lines
+from tui.panels.morning_text import morning_lines
+from tui.panels.output import OutputPanel, tasks_of_tiles
 from tui.panels.panel import Panel
 from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
-from tui.panels.tasks import TasksPanel
+from tui.panels.strip import StripPanel, lanes_of
+from tui.panels.tasks import TasksPanel, task_rows, wanted_width
 from tui.screens.page import Page
 
+if TYPE_CHECKING:
+    from tui.app.application import DevteamApp
+
 NAMES = tuple(pane.name for pane in FOCUSED)
+LEFT_STAGES = "iteration-left"
+"""The iteration pane's other place."""
 GROUP_OF = {pane.name: pane.group for pane in PANES}
+
+
+class Mode(StrEnum):
+    """What the one screen shows."""
+
+    FLIGHT = "flight"
+    """Nobody is needed."""
+    DESK = "desk"
+    """Somebody is."""
+    MORNING = "morning"
+    """The run has ended."""
+
+
+def mode_for(view: View) -> Mode:
+    """What the situation asks for."""
+    if view.gate is not None and not view.replaying:
+        return Mode.DESK
+    state = view.state
+    if state.outcome and not state.running and state.tasks and not view.gates() and not view.replaying:
+        return Mode.MORNING
+    return Mode.FLIGHT
+
+
+class Main(Vertical):
+    """Everything between header and gates."""
+
+    def on_resize(self) -> None:
+        cast("DevteamApp", self.app).redraw()
 
 
 class Dashboard(Page):
@@ -35,51 +81,195 @@ class Dashboard(Page):
         super().__init__()
         self.group = PaneGroup.WORK
         self.zoomed: PaneName | None = None
+        self.mode = Mode.FLIGHT
+        self._wanted = Mode.FLIGHT
+        self._placed: object = None
+        self.tiles = 1
 
     def body(self) -> Iterable[Widget]:
-        yield Canvas(id="tabs")
-        with Horizontal(id="body"):
-            for group in PaneGroup:
-                panels = [make(pane.name) for pane in members(group)]
-                if group is PaneGroup.TASKS:
-                    yield from panels
-                else:
-                    yield Vertical(*panels, id=group)
+        with Main(id="main"):
+            yield Canvas(id="tabs")
+            yield make(PaneName.STRIP)
+            with Horizontal(id="body"):
+                for group in COLUMNS:
+                    panels = [make(pane.name) for pane in members(group)]
+                    if group is PaneGroup.TASKS:
+                        panels.append(IterationPanel(LEFT_STAGES))
+                    yield Vertical(*panels, id=f"{group}-column")
+            yield Desk(self._ask, self.dev.redraw)
+            yield Sheet(id="morning")
 
-    def mounted(self) -> None:
-        super().mounted()
-        self._show_group(PaneGroup.WORK)
+    @property
+    def desk(self) -> Desk:
+        return self.query_one(Desk)
+
+    @property
+    def morning(self) -> Sheet:
+        return self.query_one("#morning", Sheet)
 
     def update_view(self, view: View) -> None:
-        beside = len([task for task in running_tasks(view.state) if task.id != view.selected]) > 0
-        self.set_class(beside, "-lanes")
+        wanted = mode_for(view)
+        if wanted is not self._wanted and not isinstance(self.focused, Input):  # whoever types is not moved away
+            self._wanted = wanted
+            self.set_mode(wanted)
         feed = self.dev.feed
+        strip = self.query_one(StripPanel)
+        strip.flight = feed.flight
+        self._place(view, strip)
+        if self.mode is Mode.DESK:
+            self.desk.show(view)
+            return
+        if self.mode is Mode.MORNING:
+            width, _ = self.morning.room
+            if width > 0:
+                self.morning.set_lines(morning_lines(view, self.dev.keys, width))
+            return
         for panel in self.query(Panel):
             if isinstance(panel, RecentPanel):
                 panel.events = feed.events
             panel.show(view)
+        shown = tasks_of_tiles(view, self.tiles)
+        self.dev.want_output(shown)
         for output in self.query(OutputPanel):
-            if output.show(view, feed.streams):
+            output.slot_of = self.tiles
+            task = shown[output.slot] if output.slot < len(shown) else ""
+            if output.display and output.show(view, feed.streams, task):
                 self.dev.redraw()
         self.query_one("#tabs", Canvas).set_lines([tab_line(self.group)])
+
+    async def _ask(self, query: AnyQuery) -> Answered:
+        """Put a query to the link; what goes wrong becomes the answer's error."""
+        try:
+            return await self.dev.feed.link.fetch(query)
+        except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told on the desk
+            return Answered(error=f"the engine cannot be asked: {error}")
+
+    def cited(self) -> str:
+        """The place a comment is about: the hunk in sight on the desk."""
+        return self.desk.cited() if self.mode is Mode.DESK else ""
+
+    # ── modes ──
+
+    def set_mode(self, mode: Mode) -> None:
+        """Change what is shown; the keys go with it."""
+        self.mode = mode
+        if self.focused is not None and mode is not Mode.FLIGHT:
+            self.set_focus(self.desk.queue if mode is Mode.DESK else self.morning)
+        bar = self.query_one(GateBar)
+        bar.brief = bar.desk = mode is Mode.DESK
+        self.dev.redraw()
+
+    def do_desk(self) -> None:
+        """Between what waits and what flies; a gate that was put aside comes back into sight with the desk."""
+        if self.mode is Mode.DESK:
+            self.set_mode(Mode.FLIGHT)
+        elif self.mode is Mode.FLIGHT and not self.dev.feed.state.running and self._wanted is Mode.MORNING:
+            self.set_mode(Mode.MORNING)
+        else:
+            self.dev.gates.resume()
+            self.set_mode(Mode.DESK)
+
+    def on_queue_chosen(self, event: Queue.Chosen) -> None:
+        event.stop()
+        if event.card.kind is NeedKind.GATE:
+            self.dev.gates.turn_to_gate(event.card.gate)
+        else:
+            self.dev.choose(event.card.task)
+            self._wanted = mode_for(self.dev.view)
+        self.dev.redraw()
+
+    # ── where everything stands ──
+
+    def _place(self, view: View, strip: StripPanel) -> None:
+        size = self.query_one("#main").size
+        if size.width <= 0 or size.height <= 0:
+            return
+        what = Contents(
+            lanes=len(lanes_of(view, strip.flight)),
+            running=len(running_tasks(view.state)),
+            titles=wanted_width(view),
+            tasks=len(task_rows(view, 40)),
+            stages=len(iteration_lines(view, 60, 99)),
+            ladder=min(14, len(ladder_lines(view, 40, 99))),
+            health=min(16, len(health_lines(view, 40, 99))),
+        )
+        plan = arrange(size.width, size.height, what)
+        key = (plan, self.mode, self.zoomed, self.group)
+        if key == self._placed:
+            return
+        self._placed = key
+        self.tiles = 1 if self.zoomed is PaneName.OUTPUT or plan.narrow else plan.tiles
+        self._apply(plan, strip)
+        self.call_after_refresh(self.dev.redraw)
+
+    def _apply(self, plan: Arrangement, strip: StripPanel) -> None:
+        flying = self.mode is Mode.FLIGHT
+        zoom = self.zoomed
+        self.query_one("#tabs").display = flying and plan.narrow and zoom is None
+        strip.display = flying and ((plan.strip > 0 and zoom is None) or zoom is PaneName.STRIP)
+        strip.styles.height = "1fr" if zoom is PaneName.STRIP else plan.strip
+        self.query_one("#body").display = flying and zoom is not PaneName.STRIP
+        self.desk.display = self.mode is Mode.DESK
+        self.morning.display = self.mode is Mode.MORNING
+        only = GROUP_OF[zoom] if zoom is not None else self.group if plan.narrow else None
+        columns = {group: self.query_one(f"#{group}-column") for group in COLUMNS}
+        for group, column in columns.items():
+            column.display = only in (None, group) and not (group is PaneGroup.SIDE and only is None and not plan.side)
+        left = plan.left and zoom is None
+        self.query_one("#tasks").styles.height = "1fr"
+        stages = self.query_one(f"#{LEFT_STAGES}")
+        stages.display, stages.styles.height = left, plan.iteration
+        columns[PaneGroup.TASKS].styles.width = "1fr" if only else plan.tasks
+        columns[PaneGroup.SIDE].styles.width = "1fr" if only else plan.side
+        columns[PaneGroup.SIDE].styles.layout = "horizontal" if plan.narrow and zoom is None else "vertical"
+        heights = {
+            PaneName.ITERATION: plan.iteration,
+            PaneName.LADDER: plan.ladder,
+            PaneName.HEALTH: plan.health,
+        }
+        for name, rows in heights.items():
+            pane = self.query_one(f"#{name}")
+            pane.display = zoom in (None, name) and not (left and name is PaneName.ITERATION)
+            full = zoom is name or (name is not PaneName.ITERATION and plan.narrow)
+            pane.styles.height = "1fr" if full or (name is PaneName.HEALTH and not plan.recent) else rows
+            pane.styles.width = "1fr"
+        outputs = self.query_one("#outputs")
+        outputs.display = zoom in (None, PaneName.OUTPUT)
+        outputs.styles.grid_size_columns = 1 if self.tiles == 1 else plan.columns
+        outputs.styles.grid_size_rows = 1 if self.tiles == 1 else plan.rows
+        for panel in self.query(OutputPanel):
+            panel.display = panel.slot < self.tiles
+        recent = self.query_one(RecentPanel)
+        recent.display = plan.recent and zoom is None and not plan.narrow
+        recent.styles.height = "1fr"
 
     # ── panes ──
 
     def _pane(self, name: PaneName) -> Widget:
         if name is PaneName.OUTPUT:
-            return self.query_one("#output-0", OutputPanel).lines
+            return self.output_of_selected().lines
+        left = self.query_one(f"#{LEFT_STAGES}", Panel)
+        if name is PaneName.ITERATION and left.display:
+            return left
         return self.query_one(f"#{name}", Panel)
+
+    def output_of_selected(self) -> OutputPanel:
+        """The tile of the task that is looked at."""
+        tiles = [panel for panel in self.query(OutputPanel) if panel.display]
+        return next((panel for panel in tiles if panel.task_id == self.dev.view.selected), tiles[0])
 
     def _show_group(self, group: PaneGroup) -> None:
         """On a narrow screen one group of panes is seen at a time."""
-        self.group = group
-        for name in PaneGroup:
-            self.set_class(name is group, f"-group-{name}")
+        if group in COLUMNS:
+            self.group = group
 
     def focus_pane(self, name: PaneName) -> None:
+        if self.mode is not Mode.FLIGHT:
+            self.set_mode(Mode.FLIGHT)
         if self.zoomed:
             self._zoom(name)
         self._show_group(GROUP_OF[name])
+        self._place(self.dev.view, self.query_one(StripPanel))
         self._pane(name).focus()
         self.dev.redraw()
 
@@ -87,8 +277,10 @@ class Dashboard(Page):
         """The pane with the focus."""
         node = self.focused
         for name in NAMES:
-            pane = self._pane(name)
-            if node is pane or (name is PaneName.OUTPUT and isinstance(node, LineView)):
+            if name is PaneName.OUTPUT:
+                if isinstance(node, LineView):
+                    return name
+            elif node is self._pane(name):
                 return name
         return None
 
@@ -99,9 +291,22 @@ class Dashboard(Page):
         self._step_pane(-1)
 
     def _step_pane(self, step: int) -> None:
+        if self.mode is Mode.DESK:
+            self._step_desk(step)
+            return
         here = self.focused_pane()
         at = NAMES.index(here) if here is not None else -1 if step > 0 else 0
         self.focus_pane(NAMES[(at + step) % len(NAMES)])
+
+    def _step_desk(self, step: int) -> None:
+        desk = self.desk
+        panes: list[Widget] = [desk.queue, desk.proof, desk.hunks]
+        at = panes.index(self.focused) if self.focused in panes else -1 if step > 0 else 0
+        target = panes[(at + step) % len(panes)]
+        desk.reading = target is desk.hunks
+        desk.show(self.dev.view)
+        target.focus()
+        self.dev.redraw()
 
     def do_zoom(self) -> None:
         """The focused pane takes the body; header, gates and footer stay."""
@@ -109,8 +314,6 @@ class Dashboard(Page):
 
     def _zoom(self, name: PaneName | None) -> None:
         self.zoomed = name
-        for pane in NAMES:
-            self.set_class(pane is name, f"-zoom-{pane}")
         if name is not None:
             self._show_group(GROUP_OF[name])
         self.call_after_refresh(self.dev.redraw)
@@ -118,11 +321,11 @@ class Dashboard(Page):
     # ── output ──
 
     def output(self) -> OutputPanel:
-        """The output pane with the focus, else the first."""
+        """The output pane with the focus, else the one of the task that is looked at."""
         for panel in self.query(OutputPanel):
             if panel.has_focus_within:
                 return panel
-        return self.query_one("#output-0", OutputPanel)
+        return self.output_of_selected()
 
     def do_follow(self) -> None:
         self.dev.follow()
@@ -130,14 +333,23 @@ class Dashboard(Page):
             panel.lines.set_following(True)
 
     def do_search(self) -> None:
+        if self.mode is not Mode.FLIGHT:
+            self.set_mode(Mode.FLIGHT)
         self._show_group(PaneGroup.WORK)
+        self._place(self.dev.view, self.query_one(StripPanel))
         self.output().open_search()
 
     def do_match_next(self) -> None:
-        self.output().step_match(1)
+        if self.mode is Mode.DESK:
+            self.desk.hunks.action_hunk(1)
+        else:
+            self.output().step_match(1)
 
     def do_match_previous(self) -> None:
-        self.output().step_match(-1)
+        if self.mode is Mode.DESK:
+            self.desk.hunks.action_hunk(-1)
+        else:
+            self.output().step_match(-1)
 
     def do_unfold(self) -> None:
         for panel in self.query(OutputPanel):
@@ -150,18 +362,32 @@ class Dashboard(Page):
             output.close_search()
         elif self.zoomed:
             self._zoom(None)
+        elif self.mode is not self._wanted:
+            self.set_mode(self._wanted)
         else:
             super().do_back()
 
     def text_to_copy(self) -> str:
-        return self.output().lines.visible_text()
+        match self.mode:
+            case Mode.DESK:
+                return self.desk.proof.text()
+            case Mode.MORNING:
+                return self.morning.text()
+            case Mode.FLIGHT:
+                return self.output().lines.visible_text()
 
     def text_to_save(self) -> tuple[str, str]:
         """Name and content of the file that `save` writes."""
+        if self.mode is Mode.MORNING:
+            return "morning.txt", self.morning.text()
         output = self.output()
         return f"output-{output.task_id or 'sprint'}.txt", output.lines.whole_text()
 
     def on_tasks_panel_chosen(self, event: TasksPanel.Chosen) -> None:
+        event.stop()
+        self.dev.choose(event.task)
+
+    def on_strip_panel_chosen(self, event: StripPanel.Chosen) -> None:
         event.stop()
         self.dev.choose(event.task)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.core.gates import MAY_BE_AUTO
 from engine.core.vocabulary import GateKind
-from tui.kit.paint import BLANK, Line, Span, outside, pad, spread
+from tui.kit.paint import BLANK, Line, Span, outside, pad, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, money
 from tui.screens.list_page import ListPage
@@ -28,7 +28,7 @@ def policy_lines(view: View, width: int) -> list[Line]:
         ("halt on", ", ".join(policy.halt_conditions).replace("_", " ")),
         ("sandbox", outside(view.state.sandbox) or "not running"),
     ]
-    return [((pad(label, 12), "muted"), (value, "fg")) for label, value in rows]
+    return [line for label, value in rows for line in wrap(value, width, "fg", first=pad(label, 12), rest=" " * 12)]
 
 
 class Settings(ListPage):

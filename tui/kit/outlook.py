@@ -1,0 +1,61 @@
+"""What is still to come: money and time left of a sprint, from its own finished tasks and those before it. Pure."""
+
+from __future__ import annotations
+
+from engine.core.forecast import PastTask, forecast
+from engine.core.model import Struct
+from engine.core.state import State, Status, TaskState
+from engine.core.wording import plural
+
+LEAST = 0.1
+"""Share of its forecast that a running task still has, however long it has run."""
+
+
+class Outlook(Struct, frozen=True, kw_only=True):
+    usd: float = 0.0
+    """Still to be spent."""
+    seconds: float = 0.0
+    """Until the last task ends, with the lanes there are."""
+    tasks: int = 0
+    basis: str = ""
+    """What it rests on, in words."""
+
+
+def outlook(state: State, now: float) -> Outlook:
+    """Of the tasks that have not ended."""
+    left = [task for task in state.tasks.values() if not task.ended]
+    if not left:
+        return Outlook()
+    here = tuple(_past(task) for task in state.tasks.values() if task.status is Status.COMPLETE and task.ended_at)
+    past = (*here, *state.past)
+    usd, work = 0.0, []
+    for task in left:
+        guess = forecast((task.spec,), past, state.policy.ladder.rungs)
+        took = max(0.0, now - task.started_at) if task.started_at else 0.0
+        usd += max(guess.usd * LEAST, guess.usd - task.spent_usd)
+        work.append(max(guess.seconds * LEAST, guess.seconds - took))
+    lanes = max(1, min(state.policy.lanes, len(left)))
+    seconds = max(sum(work) / lanes, max(work))
+    if here:
+        basis = f"from {plural(len(here), 'task')} done here"
+    elif past:
+        basis = f"from {plural(len(past), 'task')} of earlier sprints"
+    else:
+        basis = "a guess: nothing is finished yet"
+    return Outlook(usd=usd, seconds=seconds, tasks=len(left), basis=basis)
+
+
+def cost_of(state: State, tasks: tuple[str, ...]) -> float:
+    """What these tasks will probably cost."""
+    here = tuple(_past(task) for task in state.tasks.values() if task.status is Status.COMPLETE and task.ended_at)
+    specs = tuple(state.tasks[name].spec for name in tasks if name in state.tasks)
+    return forecast(specs, (*here, *state.past), state.policy.ladder.rungs).usd
+
+
+def _past(task: TaskState) -> PastTask:
+    return PastTask(
+        complexity=task.complexity,
+        usd=task.spent_usd,
+        seconds=max(1.0, task.ended_at - task.started_at),
+        iterations=max(1, task.iteration),
+    )

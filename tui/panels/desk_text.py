@@ -1,0 +1,268 @@
+"""What the desk says: the queue with its reasons, every criterion with its proof, what each key will cause. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.core.evidence import EvidenceRecord, RunRecord
+from engine.core.gate_choices import meaning
+from engine.core.gates import approves
+from engine.core.model import Proof, ProofVerdict, Verdict
+from engine.core.state import GateState, State, Status, TaskState
+from engine.core.vocabulary import Choice, GateKind
+from engine.core.wording import plural
+from tui.kit.glyphs import of_verdict
+from tui.kit.keys import GATE_CHOICES, KeyMap
+from tui.kit.needs import Need, NeedKind, held_up
+from tui.kit.outlook import cost_of
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, fit, outside, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import duration, money, short_hash
+from tui.panels.gate_text import issue_lines, review_tail, said_lines, void
+
+LABELS = {
+    GateKind.FIX: "fix",
+    GateKind.TASK: "commit",
+    GateKind.BLOCKED: "blocked",
+    GateKind.PERMISSION: "permission",
+    GateKind.QUESTION: "question",
+    GateKind.PLAN: "plan",
+    GateKind.PRD: "prd",
+    GateKind.SPRINT: "final review",
+}
+
+
+def queue_rows(view: View, cards: Sequence[Need], width: int) -> list[tuple[int, Line]]:
+    """The cards, each in one or two rows; with every row the number of its card."""
+    rows: list[tuple[int, Line]] = []
+    for number, card in enumerate(cards):
+        rows += [(number, line) for line in card_lines(view, card, width)]
+    return rows
+
+
+def card_lines(view: View, card: Need, width: int) -> list[Line]:
+    glyphs = view.glyphs
+    task, gate = view.state.tasks.get(card.task), view.state.gates.get(card.gate)
+    here = (view.gate is not None and card.gate == view.gate.id) or (view.gate is None and card.task == view.selected)
+    sign, style = {
+        NeedKind.GATE: (glyphs.gate, "gate"),
+        NeedKind.QUESTION: (glyphs.gate, "warn"),
+        NeedKind.BLOCKED: (glyphs.stop, "bad"),
+    }[card.kind]
+    word = LABELS[gate.kind] if gate is not None else card.kind.value
+    title = (
+        f"{outside(card.task)} {outside(task.spec.title)}" if task is not None else outside(gate.title) if gate else ""
+    )
+    right: list[Span] = []
+    if card.complete:
+        right.append((f"{glyphs.ok} proven ", "good"))
+    if card.since and card.kind is NeedKind.GATE:
+        right.append((duration(view.now - card.since), "muted"))
+    mark: Span = (glyphs.cursor if here else " ", "accent bold")
+    room = width - 3 - cells_of(word) - 1 - sum(cells_of(text) for text, _ in right) - 1
+    head: list[Span] = [mark, (f"{sign} ", style), (f"{word} ", f"{style} bold")]
+    head.append((fit(title, room, glyphs.ellipsis), "fg bold" if here else "fg"))
+    why = outside(card.why, 300)
+    frees = f"frees {_some(card.frees)}" if card.frees else ""
+    said = f"{why}; {frees}" if frees else why
+    lines = [spread(head, right, width, gap=1)]
+    if said:
+        lines += wrap(fit(said, 2 * (width - 4), glyphs.ellipsis), width, "muted", first="   ")[: 2 if here else 1]
+    if card.again:
+        lines += wrap(outside(card.again, 300), width, "warn", first="   ")[: 3 if here else 1]
+    return [crop(line, width) for line in lines]
+
+
+def _some(names: Sequence[str], most: int = 3) -> str:
+    """2.1 and 2.2; 2.1, 2.2, 2.3 and 4 more."""
+    shown = [outside(name) for name in names[:most]]
+    if len(names) > most:
+        return f"{', '.join(shown)} and {len(names) - most} more"
+    return " and ".join(shown) if len(shown) < 3 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+# ── the proof ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def proof_lines(view: View, gate: GateState | None, records: Sequence[EvidenceRecord], width: int) -> list[Line]:
+    """Everything that speaks for the change, criterion by criterion, and what speaks against it."""
+    task = view.task
+    if task is None or (gate is not None and gate.task not in view.state.tasks):
+        return said_lines(view, gate, None, width) if gate is not None else [(("nothing to show", "muted"),)]
+    record = next((one for one in records if one.tree == task.tree and not one.error), None)
+    lines: list[Line] = []
+    if gate is not None and gate.kind in (GateKind.BLOCKED, GateKind.PERMISSION, GateKind.SPRINT):
+        lines += [*said_lines(view, gate, task, width), BLANK]
+    elif task.ended and (task.reason or task.action):
+        lines += wrap(outside(task.reason), width, "fg")
+        if task.action:
+            lines += wrap(outside(task.action), width, "accent", first="do  ")
+        lines.append(BLANK)
+    if task.review is not None and task.review.issues:
+        lines.append(((plural(len(task.review.issues), "change") + " wanted", "warn bold"),))
+        for number, issue in enumerate(task.review.issues, 1):
+            lines += issue_lines(issue, number, width)
+        lines.append(BLANK)
+    lines += _criteria(view, task, width)
+    lines += _verdict(view, task, record, width)
+    lines += _checks(view, task, width)
+    if task.review is not None:
+        lines += [BLANK, *review_tail(view, task.review, width)] if task.review.notes or task.review.summary else []
+    if gate is not None and gate.kind is GateKind.TASK:
+        lines += [BLANK, *said_lines(view, gate, task, width)]
+    return lines
+
+
+def _criteria(view: View, task: TaskState, width: int) -> list[Line]:
+    """Every criterion of the plan with the reviewer's word on it and the proof at the same place."""
+    glyphs = view.glyphs
+    answers = {item.text: item for item in task.review.criteria} if task.review is not None else {}
+    texts = list(dict.fromkeys([*task.spec.accept, *answers]))
+    if not texts:
+        return []
+    lines: list[Line] = [(("CRITERIA", "muted bold"),)]
+    for text in texts:
+        found = answers.get(text)
+        if found is None:
+            sign, style = glyphs.wait, "muted"
+        else:
+            sign, _, style = of_verdict(Verdict.PASS if found.met else Verdict.FAIL, glyphs)
+        first, *rest = wrap(outside(text), width, "fg", first="  ")
+        lines += [((f"{sign} ", style), *first[1:]), *rest]
+        if found is None:
+            lines.append((("  no reviewer has looked at it", "muted"),))
+            continue
+        own = next((proof for proof in task.proofs if _same_place(found.reference, proof)), None)
+        if found.reference:
+            lines.append(crop([("  reviewer: ", "muted"), (outside(found.reference), "accent")], width))
+        if own is not None:
+            lines += _proof(view, own, task, width)
+    return lines
+
+
+def _same_place(reference: str, proof: Proof) -> bool:
+    return bool(proof.path) and reference.split(":")[0] == proof.path
+
+
+def _proof(view: View, proof: Proof, task: TaskState, width: int) -> list[Line]:
+    place = f"{proof.path}:{proof.line}" if proof.path and proof.line else proof.path
+    name = outside(proof.name).rsplit("::", 1)[-1] if "::" in proof.name else outside(proof.name)
+    lines = [
+        crop(
+            [
+                (f"  {view.glyphs.ok} ", "good"),
+                (f"{proof.kind} ", "muted"),
+                (name, "fg"),
+                (f"  {outside(place)}", "accent"),
+            ],
+            width,
+        )
+    ]
+    if proof.red:
+        lines += wrap(outside(proof.red), width, "muted", first="    red before: ", rest="      ")[:2]
+    if proof.boundary:
+        lines.append(crop([(f"    across processes: {outside(proof.boundary)}", "muted")], width))
+    return lines
+
+
+def _verdict(view: View, task: TaskState, record: EvidenceRecord | None, width: int) -> list[Line]:
+    """PROVEN and why, the runs behind it, and on which tree."""
+    if task.proof is None and record is None:
+        return []
+    proof = task.proof or (record.proof if record is not None else None)
+    style = {ProofVerdict.PROVEN: "good", ProofVerdict.HARMLESS: "good", ProofVerdict.UNPROVEN: "warn"}.get(
+        proof or ProofVerdict.ERROR, "bad"
+    )
+    lines: list[Line] = [BLANK]
+    right: list[Span] = [(f"tree {short_hash(task.tree)}", "muted")]
+    lines.append(spread([("PROOF ", "muted bold"), (proof.value if proof else "", f"{style} bold")], right, width))
+    if task.proof_reason:
+        lines += wrap(outside(task.proof_reason), width, "muted", first="  ")
+    placed = {item.reference.split(":")[0] for item in task.review.criteria} if task.review is not None else set()
+    for one in task.proofs:
+        if one.path not in placed:
+            lines += _proof(view, one, task, width)
+    for run in _last_runs(record.runs if record is not None else ()):
+        lines.append(_run(view, run, width))
+    return lines
+
+
+def _last_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
+    """One line a run and check, the last one of each."""
+    return list({(run.run, run.check): run for run in runs}.values())[:12]
+
+
+def _run(view: View, run: RunRecord, width: int) -> Line:
+    bad = bool(run.failing) or run.ended not in ("", "ok", "exited")
+    counted = f"{run.passed}/{run.tests} pass" if run.tests else outside(run.ended)
+    sign, style = (view.glyphs.bad, "bad") if bad and run.run != "R3" else (view.glyphs.ok, "good")
+    words = f"{outside(run.run):<3} {outside(run.check)} {counted}"
+    return spread([(f"  {sign} ", style), (words, "fg")], [(short_hash(run.room), "muted")], width, gap=1)
+
+
+def _checks(view: View, task: TaskState, width: int) -> list[Line]:
+    if not task.checks:
+        return []
+    lines: list[Line] = [BLANK, (("CHECKS", "muted bold"),)]
+    for result in task.checks:
+        sign, word, style = of_verdict(result.verdict, view.glyphs)
+        counts = result.counts
+        said = f"{counts.passed} of {counts.total} pass" if counts is not None and counts.total else word
+        if result.reason and style != "good":
+            said = f"{said}: {outside(result.reason)}"
+        took = [(f"{result.seconds:.1f} s", "muted")] if result.seconds else []
+        lines.append(spread([(f"{sign} ", style), (f"{outside(result.name)}  ", "fg"), (said, "muted")], took, width))
+    return lines
+
+
+# ── what a key will cause ──────────────────────────────────────────────────────────────────────────────────────────
+
+
+def freed(state: State, task: str) -> tuple[str, ...]:
+    """Tasks that can start once this one is complete."""
+    ended = {one.id for one in state.tasks.values() if one.status in (Status.COMPLETE, Status.SKIPPED)} | {task}
+    return tuple(
+        one.id
+        for one in state.tasks.values()
+        if one.status is Status.PENDING and task in one.spec.depends_on and set(one.spec.depends_on) <= ended
+    )
+
+
+def consequence(state: State, gate: GateState, choice: Choice) -> str:
+    """What an answer brings about, in words."""
+    task = state.tasks.get(gate.task)
+    meant = meaning(gate.kind, choice)
+    if meant is None:
+        return ""
+    if task is not None and approves(gate.kind, choice):
+        starts = freed(state, task.id)
+        said = f"commits, starts {_some(starts)}, about {money(cost_of(state, starts))}" if starts else "commits"
+        if choice is Choice.AUTO:
+            said += ", and every later task by itself"
+        if choice is Choice.SKIP:
+            said += ", past the reviewer"
+        return said
+    if task is not None and gate.kind is GateKind.FIX and choice in (Choice.YES, Choice.AUTO, Choice.COMMENT):
+        rung = task.rung
+        words = "with your words" if choice is Choice.COMMENT else "with the review"
+        more = ", and every later one by itself" if choice is Choice.AUTO else ""
+        price = state.prices.get(state.rung_name(rung))
+        about = f", about {money(price.usd)}" if price is not None and price.usd else ""
+        return f"another attempt at {state.rung_name(rung)} {words}{about}{more}"
+    if choice is Choice.SKIP and gate.kind is GateKind.BLOCKED and (held := held_up(state, gate.task)):
+        return f"{meant.short}; {_some(held)} cannot run"
+    return f"{meant.short}: {meant.long}"
+
+
+def consequence_lines(view: View, gate: GateState, keys: KeyMap, width: int) -> list[Line]:
+    """y: commits, starts 2.1 and 2.2, about $0.40 — one line for each answer that is offered."""
+    lines: list[Line] = []
+    if void(gate, view.state.tasks.get(gate.task)):
+        lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
+    for name, choice in GATE_CHOICES.items():
+        if choice in gate.choices and choice is not Choice.ASK:
+            words = consequence(view.state, gate, choice)
+            lines.append(
+                crop([(f"{keys.shown(name)} ", "gate bold"), (words, "fg" if choice is Choice.YES else "muted")], width)
+            )
+    return lines
