@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import assert_never
 
 from engine.core.gates import question_words
 from engine.core.model import Struct
@@ -114,6 +115,10 @@ def _why(gate: GateState, task: TaskState | None) -> str:
             return "requirements to approve"
         case GateKind.SPRINT:
             return "the final review wants changes"
+        case GateKind.LEARNING:
+            return "agents contradict a learning"
+        case _:
+            assert_never(gate.kind)
 
 
 def _again(gate: GateState, task: TaskState | None) -> str:

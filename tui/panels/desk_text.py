@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from engine.core.evidence import EvidenceRecord, RunRecord
 from engine.core.gate_choices import meaning
@@ -20,16 +21,26 @@ from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
 from tui.panels.gate_text import issue_lines, review_tail, said_lines, void
 
-LABELS = {
-    GateKind.FIX: "fix",
-    GateKind.TASK: "commit",
-    GateKind.BLOCKED: "blocked",
-    GateKind.PERMISSION: "permission",
-    GateKind.QUESTION: "question",
-    GateKind.PLAN: "plan",
-    GateKind.PRD: "prd",
-    GateKind.SPRINT: "final review",
-}
+
+def _label(kind: GateKind) -> str:
+    """What a card calls the gate."""
+    match kind:
+        case GateKind.TASK:
+            return "commit"
+        case GateKind.SPRINT:
+            return "final review"
+        case (
+            GateKind.FIX
+            | GateKind.BLOCKED
+            | GateKind.PERMISSION
+            | GateKind.QUESTION
+            | GateKind.PLAN
+            | GateKind.PRD
+            | GateKind.LEARNING
+        ):
+            return kind.value
+        case _:
+            assert_never(kind)
 
 
 def queue_rows(view: View, cards: Sequence[Need], width: int) -> list[tuple[int, Line]]:
@@ -49,7 +60,7 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
         NeedKind.QUESTION: (glyphs.gate, "warn"),
         NeedKind.BLOCKED: (glyphs.stop, "bad"),
     }[card.kind]
-    word = LABELS[gate.kind] if gate is not None else card.kind.value
+    word = _label(gate.kind) if gate is not None else card.kind.value
     title = (
         f"{outside(card.task)} {outside(task.spec.title)}" if task is not None else outside(gate.title) if gate else ""
     )
