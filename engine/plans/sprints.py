@@ -245,7 +245,17 @@ def _opened(path: Path, number: int, slug: str) -> SprintFolder:
         plan = read_plan(sprint.plan_path)
     except PlanRefused as refused:
         return SprintFolder(id=path.name, number=number, slug=slug, path=path, problem=str(refused))
-    return SprintFolder(id=path.name, number=number, slug=slug, path=path, title=plan.title, status=plan.status)
+    return SprintFolder(id=path.name, number=number, slug=slug, path=path, title=plan.title, status=_status(plan))
+
+
+def _status(plan: Plan) -> str:
+    """The plan's own word; its boxes know better where it has no status line for the engine to keep."""
+    tasks = plan.tasks()
+    if plan.status == "DRAFT" or not tasks:
+        return plan.status
+    if all(task.done or task.skipped for task in tasks):
+        return "COMPLETE"
+    return "IN_PROGRESS" if any(task.done for task in tasks) else plan.status
 
 
 def find_sprint(root: Path, hint: str = "") -> SprintFolder:

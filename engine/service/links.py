@@ -47,7 +47,7 @@ class SprintSource(Struct, frozen=True, kw_only=True):
     def tell(self, command: AnyCommand) -> Ack:
         """By the desk. Landing needs no engine: with none running it is done here and now."""
         if not isinstance(command, LandNow) or self.engine() is not None:
-            return self.desk.tell(command)
+            return self.desk.tell(command, self.sprint)
         from engine.service.landing import land_sprint
 
         try:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from engine import VERSION, learnings
+from engine import VERSION
 from engine.clock import SystemClock
 from engine.core.commands import Ack, AnyCommand, Cancel, Pause, Resume, SetAttended, Stop
 from engine.core.events import AnyEvent, CommandHandled, Envelope, RunEnded
@@ -117,18 +117,24 @@ class Desk(Struct, frozen=True, kw_only=True):
         """What the engine itself was at, as it wrote it; oldest first."""
         return read_engine_log(self.project.state.root)
 
-    def tell(self, command: AnyCommand) -> Ack:
-        """Have a command carried out: by the engine that runs here, else at once, under the lock that it would hold."""
+    def tell(self, command: AnyCommand, hint: str = "") -> Ack:
+        """Have a command carried out: by the engine that runs here, else at once, under the lock that it would hold.
+
+        `hint`: only on this sprint; without it, on the one that runs, else on the latest."""
         from engine.channel.client import Caller, ChannelClosed, identified
 
+        meant = self.sprint(hint) if hint else None
         command = identified(command)
         before, deadline = self._last_seq(), time.monotonic() + ACK_SECONDS
         while True:
             if self.engine() is None:
                 with contextlib.suppress(EngineRunning):
-                    return self._handled(command.id, before) or self._carry_out(command)
+                    return self._handled(command.id, before) or self._carry_out(command, meant or self.sprint())
             try:
                 with Caller(self.project.state.socket, VERSION, timeout=ACK_SECONDS) as engine:
+                    if meant is not None and engine.welcome.sprint != meant.id:
+                        said = f"an engine is at work on {engine.welcome.sprint}: {meant.id} can be told when it ends"
+                        return Ack(ok=False, detail=f"{said}, or after: devteam stop")
                     reply = engine.tell(command)
                 if not reply.late:
                     return Ack(ok=reply.ok, detail=reply.detail)
@@ -157,9 +163,8 @@ class Desk(Struct, frozen=True, kw_only=True):
             pass
         return None
 
-    def _carry_out(self, command: AnyCommand) -> Ack:
-        """No engine runs: the facts go to the present sprint's history now, so that they can never reach another's."""
-        sprint = self.sprint()
+    def _carry_out(self, command: AnyCommand, sprint: SprintFolder) -> Ack:
+        """No engine runs: the facts go to this sprint's history now, so that they can never reach another's."""
         if isinstance(command, Pause | Resume | Stop | SetAttended):
             return Ack(ok=False, detail="no engine is running: devteam run starts one")
         clock = SystemClock()
@@ -178,10 +183,22 @@ class Desk(Struct, frozen=True, kw_only=True):
                     CommandHandled(command=command.id or "by-hand", name=name, ok=True, detail=outcome.detail)
                 )
                 journal.append(sprint.id, events)
-                learnings.settle(self.root, load_state(journal, sprint.id).disputed)
+                self._show(sprint, load_state(journal, sprint.id))
         goes_on = "devteam plan" if comes_first(state) else "devteam run"
         then = f"; {goes_on} goes on from there" if outcome.ok and not isinstance(command, Cancel) else ""
-        return Ack(ok=outcome.ok, detail=f"{outcome.detail}{then}")
+        where = f" (in {sprint.id}; another one: --sprint)" if not outcome.ok and self._several() else ""
+        return Ack(ok=outcome.ok, detail=f"{outcome.detail}{then}{where}")
+
+    def _show(self, sprint: SprintFolder, state: State) -> None:
+        """The files follow at once: a box that still says done would be read as the user's word at the next start."""
+        if state.plan is None or (state.planning is not None and state.planning.under_way):
+            return
+        from engine.view_writer import Views
+
+        Views(self.project, sprint).flush(state)
+
+    def _several(self) -> bool:
+        return len(list_sprints(self.project.root)) > 1
 
     def viewer(self) -> Journal:
         clock = SystemClock()

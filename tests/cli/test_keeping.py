@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
-from engine.core.commands import LandNow
+from engine.core.commands import LandNow, Steer
 from engine.service.links import attached_link
 from engine.service.local import open_desk
 from tests.cli.ground import SCENARIO, make, trusted
@@ -108,3 +108,18 @@ def test_a_checkpoint_brings_back_what_was_blocked(tmp_path: Path, home: Path) -
     assert ground.status()["tasks"] == {"1.1": "complete", "1.2": "blocked"}
     assert "- [!] 1.2" in ground.read(PLAN_FILE)
     assert "everything is as it was then" in ground.run("checkpoint", "restore", point).out
+
+
+def test_commands_reach_the_sprint_that_is_meant(tmp_path: Path, home: Path) -> None:
+    """Two sprints with a task 1.1 each: without a word the latest is told, and its name is said where it refuses."""
+    ground = trusted(make(tmp_path / "repo", home))
+    assert ground.run("run", "--unattended").code == 0
+    assert ground.run("plan", "--from", str(home / "plan.md")).code == 0
+    refused = ground.run("retry", "1.1", "better")
+    assert (refused.code, "(in 002-count-things; another one: --sprint)" in refused.out) == (4, True), refused.out
+    told = ground.run("retry", "1.1", "better", "--sprint", "1")
+    assert told.code == 0, told.out
+    assert "- [ ] 1.1" in ground.read(PLAN_FILE), "its box is open again at once"
+    link = attached_link(desk := open_desk(ground.folder, ground.environment(), ground.home), desk.sprint("1"))
+    assert asyncio.run(link.send(Steer(task="1.1", text="mind the gap", by="you"))).ok, "what is shown is what is told"
+    assert desk.state("1").tasks["1.1"].comments == ("better", "mind the gap")

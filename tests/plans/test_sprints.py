@@ -170,3 +170,18 @@ def test_a_gitignore_of_the_user_only_gains_lines(tmp_path):
     assert text.startswith(b"mine\r\ndevteam.db*\r\nlast \xff\n") and text.count(b"devteam.db*") == 1
     wanted = [line for line in GITIGNORE.splitlines() if not line.startswith("#")]
     assert all(text.count(line.encode()) == 1 for line in wanted)
+
+
+@pytest.mark.parametrize(
+    ("boxes", "status"),
+    [
+        pytest.param("- [ ] 1.1 a\n- [ ] 1.2 b", "APPROVED", id="nothing done"),
+        pytest.param("- [x] 1.1 a\n- [ ] 1.2 b", "IN_PROGRESS", id="one done"),
+        pytest.param("- [x] 1.1 a\n- [-] 1.2 b", "COMPLETE", id="done and skipped"),
+    ],
+)
+def test_the_boxes_say_how_far_a_plan_without_a_status_line_is(tmp_path, boxes, status):
+    sprint = new_sprint(tmp_path, "# P\n\n- [ ] 1.1 a\n- [ ] 1.2 b", "plan.md", "2026-01-02")
+    sprint.plan_path.write_text(f"# P\n\n{boxes}\n")
+    assert list_sprints(tmp_path)[0].status == status
+    assert find_sprint(tmp_path).line().startswith(f"[001-p] Status: {status}")

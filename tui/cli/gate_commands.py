@@ -13,13 +13,19 @@ if TYPE_CHECKING:
     from engine.core.commands import AnyCommand
 
 
+ToldOption = Annotated[
+    str,
+    typer.Option("--sprint", help="Sprint id, number or part of its name; default: the running one, else the latest."),
+]
+
+
 def register(app: typer.Typer) -> None:
     for command in (answer, pause, resume, stop, cancel, skip, retry, steer, auto):
         app.command()(command)
 
 
-def send(command: AnyCommand) -> None:
-    ack = say.desk().tell(command)
+def send(command: AnyCommand, sprint: str = "") -> None:
+    ack = say.desk().tell(command, sprint)
     say.out(ack.detail)
     if not ack.ok:
         raise typer.Exit(4)
@@ -39,6 +45,7 @@ def answer(
     gate: Annotated[str, typer.Argument(help="The gate, e.g. G17 (devteam status lists the open ones).")],
     choice: Annotated[str, typer.Argument(help=f"{gate_choices.spoken()}.")],
     text: Annotated[str, typer.Argument(help="Your words, for ask, comment and retry.")] = "",
+    sprint: ToldOption = "",
 ) -> None:
     """Answer a gate, from any shell.
 
@@ -46,7 +53,7 @@ def answer(
     """
     from engine.core.commands import Answer
 
-    send(Answer(gate=gate, choice=choice, text=text, by=who()))
+    send(Answer(gate=gate, choice=choice, text=text, by=who()), sprint)
 
 
 def pause() -> None:
@@ -75,18 +82,18 @@ def stop(
     send(Stop(now=now, by=who()))
 
 
-def cancel() -> None:
+def cancel(sprint: ToldOption = "") -> None:
     """End the run at once. The commits made so far stay on the sprint branch."""
     from engine.core.commands import Cancel
 
-    send(Cancel(by=who()))
+    send(Cancel(by=who()), sprint)
 
 
-def skip(task: Annotated[str, typer.Argument(help="Task id.")]) -> None:
+def skip(task: Annotated[str, typer.Argument(help="Task id.")], sprint: ToldOption = "") -> None:
     """Skip a task that has not ended."""
     from engine.core.commands import Skip
 
-    send(Skip(task=task, by=who()))
+    send(Skip(task=task, by=who()), sprint)
 
 
 def retry(
@@ -95,6 +102,7 @@ def retry(
     from_tree: Annotated[bool, typer.Option("--from-tree", help="Go on from what was kept of it.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start afresh, from the sprint branch.")] = False,
     rung: Annotated[str, typer.Option("--rung", help="The rung of the ladder to start at.")] = "",
+    sprint: ToldOption = "",
 ) -> None:
     """Open an ended task again.
 
@@ -107,12 +115,13 @@ def retry(
     if from_tree and fresh:
         raise UserError("--from-tree and --fresh are two ways: choose one")
     where = True if from_tree else False if fresh else None
-    send(Retry(task=task, text=text, from_tree=where, rung=rung, by=who()))
+    send(Retry(task=task, text=text, from_tree=where, rung=rung, by=who()), sprint)
 
 
 def steer(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="A note for its next attempt.")],
+    sprint: ToldOption = "",
 ) -> None:
     """Give a task a note for its next attempt.
 
@@ -120,12 +129,13 @@ def steer(
     """
     from engine.core.commands import Steer
 
-    send(Steer(task=task, text=text, by=who()))
+    send(Steer(task=task, text=text, by=who()), sprint)
 
 
 def auto(
     kind: Annotated[str, typer.Argument(help="fix or task.")],
     mode: Annotated[str, typer.Argument(help="on or off.")] = "on",
+    sprint: ToldOption = "",
 ) -> None:
     """Set a gate to auto, or take that back."""
     from engine.core.commands import SetAuto
@@ -133,4 +143,4 @@ def auto(
 
     if mode not in ("on", "off"):
         raise UserError(f"'{mode}' is neither on nor off")
-    send(SetAuto(gate_kind=kind, auto=mode == "on", by=who()))
+    send(SetAuto(gate_kind=kind, auto=mode == "on", by=who()), sprint)

@@ -189,6 +189,7 @@ def work_queue_of(desk: Desk, way: tuple[bool, bool, bool, str, bool], *, max_us
 def replan(
     task: Annotated[str, typer.Argument(help="Task id.")],
     text: Annotated[str, typer.Argument(help="What should be different.")],
+    sprint: SprintOption = "",
 ) -> None:
     """Have a task planned anew.
 
@@ -197,7 +198,7 @@ def replan(
     from engine.core.commands import Replan
     from tui.cli.gate_commands import send, who
 
-    send(Replan(task=task, text=text, by=who()))
+    send(Replan(task=task, text=text, by=who()), sprint)
 
 
 class _Way:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tui.cli import printing as say
-from tui.cli.gate_commands import send, who
+from tui.cli.gate_commands import ToldOption, send, who
 from tui.cli.view_commands import JsonOption, SprintOption
 
 TaskArgument = Annotated[str, typer.Argument(help="Task id.")]
@@ -51,6 +51,7 @@ def _as_data(question: object) -> dict[str, object]:
 def allow(
     task: TaskArgument,
     entry: Annotated[str, typer.Argument(help="What it may do, as in the plan's allow: (devteam questions names it).")],
+    sprint: ToldOption = "",
 ) -> None:
     """Grant a task a permission that its plan does not give.
 
@@ -59,27 +60,27 @@ def allow(
     """
     from engine.core.commands import Allow
 
-    send(Allow(task=task, entry=entry, by=who()))
+    send(Allow(task=task, entry=entry, by=who()), sprint)
 
 
-def accept(task: TaskArgument) -> None:
+def accept(task: TaskArgument, sprint: ToldOption = "") -> None:
     """Take a task's kept work as it is.
 
     Only where its checks were green. The commit and the report say that you did.
     """
     from engine.core.commands import Accept
 
-    send(Accept(task=task, by=who()))
+    send(Accept(task=task, by=who()), sprint)
 
 
-def council(task: TaskArgument) -> None:
+def council(task: TaskArgument, sprint: ToldOption = "") -> None:
     """Have the Bug Council look at a task.
 
     Now, where it waits or has ended; else once its iteration has failed. Once a task.
     """
     from engine.core.commands import CallCouncil
 
-    send(CallCouncil(task=task, by=who()))
+    send(CallCouncil(task=task, by=who()), sprint)
 
 
 def gate(
