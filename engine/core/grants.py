@@ -87,6 +87,10 @@ class Rule(StrEnum):
     """A proof that does not hold with the subject in another process."""
     SPECIAL_CASED = "special-cased"
     """Right for the inputs of the test, and for none beside them."""
+    NOT_SHOWN = "not-shown"
+    """The task gives an input, an example or an error that no proof tries, or that does not come out so."""
+    OTHERWISE = "behaves-otherwise"
+    """The plan says that nothing changes; for inputs beside those of the tests the program answers otherwise."""
     NOT_DONE = "not-done"
     """Asked for by name, and neither in the base nor in the change."""
 

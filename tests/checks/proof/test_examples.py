@@ -31,7 +31,8 @@ def test_what_can_be_read(text: str, words: list[str]) -> None:
 def test_a_description_may_say_what_is_wrong() -> None:
     text = "split(100, 3) gives 33, 33, 33 and f(1) raises KeyError, but split(100, 3) should give 34, 33, 33"
     found = examples(TaskSpec(id="1", title="x", description=text))
-    assert [one.words for one in found] == ["split(100, 3) gives (34, 33, 33)"]
+    assert [one.words for one in found if one.sure] == ["split(100, 3) gives (34, 33, 33)"]
+    assert [one.words for one in found if one.symptom] == ["f(1) raises KeyError", "split(100, 3) gives (33, 33, 33)"]
 
 
 BASE = {
@@ -46,4 +47,31 @@ async def test_a_change_that_does_not_keep_the_tasks_example_is_asked_about(tmp_
     change = {"money.py": WRONG, "tests/test_sum.py": NEW}
     about = {"title": "Splitting loses cents", "description": "split(100, 3) should give 34, 33, 33"}
     done = await judged(tmp_path, BASE, change, **about)
+    assert done.proof is ProofVerdict.QUESTION and "the task says that" in done.reason, done.reason
+
+
+TODAY = {
+    "title": "split() loses cents",
+    "description": "split(100, 3) gives [33, 33, 33] today, and so does split(101, 3).",
+}
+LAST = "def split(cents, ways):\n    return [cents // ways] * (ways - 1) + [cents // ways + cents % ways]\n"
+ONE = "def split(cents, ways):\n    rest = 1 if cents == 101 else 0\n    return [33, 33, 33 + rest + rest]\n"
+NEW_ONE = "from money import split\n\n\ndef test_sum():\n    assert sum(split(101, 3)) == 101\n"
+UNIT = (
+    "import unittest\n\nfrom money import split\n\n\nclass SplitTest(unittest.TestCase):\n"
+    "    def test_sum(self):\n        self.assertEqual(sum(split(101, 3)), 101)\n"
+)
+
+
+@pytest.mark.parametrize("test", [NEW_ONE, UNIT], ids=["a function", "a method of unittest's"])
+@pytest.mark.parametrize(("source", "verdict"), [(LAST, ProofVerdict.PROVEN), (ONE, ProofVerdict.QUESTION)])
+async def test_what_is_so_today_must_be_over(tmp_path: Path, source: str, verdict: ProofVerdict, test: str) -> None:
+    base = {**BASE, "tests/test_m.py": BASE["tests/test_m.py"].replace("90, 3) == [30] * 3", "99, 3) == [33] * 3")}
+    done = await judged(tmp_path, base, {"money.py": source, "tests/test_sum.py": test}, **TODAY)
+    assert done.proof is verdict, done.reason
+
+
+async def test_a_sentence_that_does_not_hold_today_is_a_wish(tmp_path: Path) -> None:
+    about = {"title": "Splitting loses cents", "description": "split(100, 3) gives 34, 33, 33"}
+    done = await judged(tmp_path, BASE, {"money.py": WRONG, "tests/test_sum.py": NEW}, **about)
     assert done.proof is ProofVerdict.QUESTION and "the task says that" in done.reason, done.reason

@@ -72,7 +72,8 @@ NOTICES = {
 )
 async def test_code_that_behaves_only_where_it_is_judged_is_asked_about(tmp_path: Path, way: str) -> None:
     done = await judged(tmp_path, BASE, {"money.py": NOTICES[way]})
-    assert done.proof is P.QUESTION and done.questions[0].rule == "detects-tests", done.reason
+    assert done.proof is P.QUESTION, done.reason
+    assert done.questions[0].rule in ("detects-tests", "special-cased"), done.reason  # "order" decides by a value too
 
 
 MAIN = (

@@ -12,19 +12,30 @@ from collections.abc import Iterator
 from engine.core.model import Struct, TaskSpec
 
 MOST = 6
-_CALL = r"(?<![\w.])([A-Za-z_][\w.]*\((?:[^()\n`]|\([^()\n`]*\))*\))"
+_IN = r"\((?:[^()\n`]|\((?:[^()\n`]|\([^()\n`]*\))*\))*\)"
+_CALL = rf"(?<![\w.])([A-Za-z_][\w.]*{_IN}(?:\.\w+{_IN})*)"
 _MODAL = r"(should|must|has to|needs to)?\s*"
-_GIVES = re.compile(
-    _CALL + r"`?\s*" + _MODAL + r"(?:→|->|=>|===?|=|(?:gives?|returns?|be|is|equals?|yields?|becomes?)\b)\s*`?"
-)
+_IS = r"(?:→|->|=>|===?|=|(?:gives?|returns?|shows?|be|is|equals?|yields?|becomes?|is read as)\b)\s*`?"
+_GIVES = re.compile(_CALL + r"`?\s*" + _MODAL + _IS)
 _RAISES = re.compile(_CALL + r"`?\s*" + _MODAL + r"(?:raises?|throws?)\s+(?:an?\s+)?`?(\w+(?:Error|Exception))")
+_GIVEN = re.compile(r"(\"[^\"\n]*\")\s+(?:is|gives|becomes|is read as)\s+")
+"""A text and what comes of it, where the title names the function."""
+_TITLE = re.compile(r"(?<![\w.])([a-z_]\w*)\(\)")
+_SYMPTOM = re.compile(
+    r"\b(?:today|now|currently|at the moment|although|though|wrong\w*|bug|but|still|takes? nonsense|loses?|instead)\b",
+    re.IGNORECASE,
+)
 
 
 class Example(Struct, frozen=True, kw_only=True):
     call: str
     gives: str = ""
-    """A literal, as Python writes it."""
+    """An expression of constants, as Python writes it."""
     raises: str = ""
+    sure: bool = True
+    """The words say that it is wanted. Else the base tells: what holds there is how it is today."""
+    symptom: bool = False
+    """The words around it say that it is how it is today, and is not to stay."""
 
     @property
     def words(self) -> str:
@@ -34,55 +45,89 @@ class Example(Struct, frozen=True, kw_only=True):
 def examples(task: TaskSpec | None) -> list[Example]:
     """What can be read without doubt: a call of constants, and a literal or an error behind it.
 
-    A description may say what is wrong today: only what "should" be counts there. A criterion says what is wanted.
+    A description may say what is wrong today: there, what "should" be is wanted, and of the rest the base decides. A
+    criterion says what is wanted.
     """
     if task is None:
         return []
-    found = _read(f"{task.title}\n{task.description}", wanted=False)
+    found = _read(task.title, wanted=False, title=True)
+    for sentence in re.split(r"(?<=[.;!?])\s+(?=[A-Z`\"'\[])|;\s|\n", task.description):
+        found += _read(sentence, wanted=False)
+    named = set(_TITLE.findall(task.title))
+    if len(named) == 1:
+        found += _given(task.description, next(iter(named)))
     for criterion in task.accept:
         found += _read(criterion, wanted=True)
-    return [one for one in dict.fromkeys(found) if _constant_call(one.call)][:MOST]
+    return [one for one in dict.fromkeys(found) if _constant(one.call, call=True)][:MOST]
 
 
-def _read(text: str, *, wanted: bool) -> list[Example]:
-    found = [Example(call=match[1], raises=match[3]) for match in _RAISES.finditer(text) if wanted or match[2]]
+def _read(text: str, *, wanted: bool, title: bool = False) -> list[Example]:
+    found = []
+    for match in _RAISES.finditer(text):
+        sure = wanted or bool(match[2])
+        symptom = not sure and (title or _SYMPTOM.search(text) is not None)
+        found.append(Example(call=match[1], raises=match[3], sure=sure, symptom=symptom))
     for match in _GIVES.finditer(text):
-        gives = _literal(text[match.end() : match.end() + 120]) if wanted or match[2] else ""
-        if gives:
-            found.append(Example(call=match[1], gives=gives))
+        if gives := _literal(text[match.end() : match.end() + 120]):
+            sure = wanted or bool(match[2])
+            symptom = not sure and (title or _SYMPTOM.search(text) is not None)
+            found.append(Example(call=match[1], gives=gives, sure=sure, symptom=symptom))
     return found
 
 
-def _constant_call(call: str) -> bool:
+def _given(text: str, function: str) -> list[Example]:
+    found = []
+    for match in _GIVEN.finditer(text):
+        gives = _literal(text[match.end() : match.end() + 120])
+        if gives and text[: match.start()].rstrip()[-1:] not in ("(", ","):
+            found.append(Example(call=f"{function}({match[1]})", gives=gives, sure=False, symptom=True))
+    return found
+
+
+_GOES_ON = re.compile(r"[\w(]|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d")
+_PLAIN = (
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.keyword, ast.Expression
+)  # fmt: skip
+
+
+def _constant(text: str, *, call: bool = False) -> bool:
+    """Constants, lists of them, and calls with such: nothing that has to be known first."""
     try:
-        node = ast.parse(call, mode="eval").body
-        if not isinstance(node, ast.Call):
-            return False
-        for argument in (*node.args, *(word.value for word in node.keywords)):
-            ast.literal_eval(argument)
+        tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError):
         return False
-    return True
+    if call and not isinstance(tree.body, ast.Call):
+        return False
+    names = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call):
+            inner: ast.expr = node.func
+            while isinstance(inner, ast.Attribute):
+                names.add(id(inner))
+                inner = inner.value
+            names.add(id(inner))
+    return all(isinstance(node, (*_PLAIN, ast.Call)) or id(node) in names for node in ast.walk(tree))
 
 
 def _literal(text: str) -> str:
     """The longest literal that the text begins with, and that a sentence could end behind."""
     line = text.partition("\n")[0].partition("`")[0]
     for end in range(len(line), 0, -1):
-        if end < len(line) and re.match(r"[\w(]|\s+(?!and\b|but\b|not\b|instead\b|or\b)\w|[.,]\s*\d", line[end:]):
+        if end < len(line) and _GOES_ON.match(line[end:]):
             continue
         part = line[:end].strip()
-        if part.endswith((".", ",")):
+        if not part or part.endswith((".", ",")):
             continue
         try:
-            return repr(ast.literal_eval(part)) if part else ""
+            return repr(ast.literal_eval(part))
         except (SyntaxError, ValueError, TypeError, MemoryError, RecursionError):
-            continue
+            if re.match(r"[\[({]*[A-Z]", part) and _constant(part):
+                return part
     return ""
 
 
 def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.stmt]]:
-    """A test function for each example whose function the test file knows by name."""
+    """A test function for each example whose functions the test file knows by name."""
     for number, one in enumerate(some):
         call = one.call
         dotted = call.partition("(")[0]
@@ -91,14 +136,22 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
             if last not in names:
                 continue
             call = last + call[len(dotted) :]
+        if not _roots(f"[{call}, {one.gives or 0}]") <= names:
+            continue
         name = f"test_of_the_task__e{number}"
         if one.raises:
             names_of = "[c.__name__ for c in type(_error).__mro__]"
             seen = f"except Exception as _error:\n        assert {one.raises!r} in {names_of}"
+            if one.raises != "TypeError":  # called as a sentence writes it, without what it needs
+                seen = f"except TypeError:\n        raise\n    {seen}"
             body = f"try:\n        {call}\n    {seen}\n    else:\n        assert False"
         else:
             body = f"assert _alike({call}, {one.gives})"
         yield name, ast.parse(f"def {name}():\n    {body}\n").body[0]
+
+
+def _roots(text: str) -> set[str]:
+    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
 
 
 ALIKE = '''

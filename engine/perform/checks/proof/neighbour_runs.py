@@ -13,6 +13,7 @@ from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
 from engine.perform.checks.proof import neighbours, varied_javascript
 from engine.perform.checks.proof.examples import Example, examples
+from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
 from engine.perform.checks.proof.trial import Ahead, Trial
@@ -104,10 +105,13 @@ async def _of_file(
     change = await _run(trial, spec, "neighbours", rooms.r2, path, made.text)
     found = await _elsewhere(trial, spec, path, proofs, change) or _unsteady(made, by_name, change)
     found += _contradicted(told, made, change, proofs[0])
-    if found or not any(copy.slot >= 0 for copy in made.copies):
+    more = bool(made.kept) or any(not told[_number(name)].sure for name in made.examples)
+    if found or not (more or any(copy.slot >= 0 for copy in made.copies)):
         return found
     base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.text)
-    return _special(trial, by_name, neighbours.doubts(made, base, change))
+    found += _as_today(told, made, base, change, proofs[0])
+    found += _not_kept(made, base, change, proofs[0], trial.change.ground.words)
+    return found + _special(trial, by_name, neighbours.doubts(made, base, change))
 
 
 def _special(trial: Trial, by_name: Mapping[str, Proof], doubts: Sequence[neighbours.Doubt]) -> list[Fault]:
@@ -131,11 +135,49 @@ def _contradicted(told: Sequence[Example], made: Varied, change: Sequence[Measur
     """Examples in the task's own words that the change does not keep."""
     found = []
     for name in made.examples:
-        case = next(iter(neighbours.cases(change, name)), None)
-        if case is not None and case.outcome in BAD and case.error == "AssertionError":
-            example = told[int(name.rpartition("__e")[2])]
+        example = told[_number(name)]
+        if example.sure and _denied(neighbours.cases(change, name)):
             found.append(_asked(Rule.NOT_DONE, f"the task says that {example.words}: that does not hold", proof))
     return found
+
+
+def _as_today(
+    told: Sequence[Example], made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], proof: Proof
+) -> list[Fault]:
+    """Examples of which the base tells what they are: how it is today, which must be over, or else what is wanted."""
+    found = []
+    for name in made.examples:
+        example = told[_number(name)]
+        was, now = neighbours.cases(base, name), neighbours.cases(change, name)
+        if example.sure or not now:
+            continue
+        if was and was[0].outcome == PASSED:
+            if example.symptom and now[0].outcome == PASSED:
+                text = f"the task says that today {example.words}: it does so still"
+                found.append(_asked(Rule.NOT_DONE, text, proof))
+        elif _denied(now):
+            found.append(_asked(Rule.NOT_DONE, f"the task says that {example.words}: that does not hold", proof))
+    return found
+
+
+def _not_kept(
+    made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], proof: Proof, words: str
+) -> list[Fault]:
+    """A call that answers and changes its arguments, where the base's did not."""
+    for name in made.kept:
+        was, now = neighbours.cases(base, name), neighbours.cases(change, name)
+        if _denied(now) and not _denied(was) and not may_change(words):
+            text = f"a call of {proof.name} changes the arguments it is given, and the task does not ask for that"
+            return [_asked(Rule.OTHERWISE, text, proof)]
+    return []
+
+
+def _denied(cases: Sequence[Case]) -> bool:
+    return bool(cases) and cases[0].outcome in BAD and cases[0].error == "AssertionError"
+
+
+def _number(name: str) -> int:
+    return int(name.rpartition("__e")[2])
 
 
 def _asked(rule: Rule, text: str, proof: Proof) -> Fault:

@@ -60,7 +60,7 @@ def not_done(
     errors, names = wanted(task)
     if not errors and not names:
         return []
-    shown = _words([*(text.decode("utf-8", "replace") for text in tests), *(_added(*pair) for pair in changed)])
+    shown = _words([*(text.decode("utf-8", "replace") for text in tests), *(added_text(*pair) for pair in changed)])
     known = shown | _words(text.decode("utf-8", "replace") for text in base)
     return [
         *(one for one in errors if not _parts(one) <= shown),
@@ -82,6 +82,6 @@ def _words(texts: Iterable[str]) -> set[str]:
     return found
 
 
-def _added(before: bytes | None, after: bytes | None) -> str:
+def added_text(before: bytes | None, after: bytes | None) -> str:
     old, new = ((text or b"").decode("utf-8", "replace").splitlines() for text in (before, after))
     return "\n".join(line[2:] for line in difflib.ndiff(old, new) if line.startswith("+ ")) if old else "\n".join(new)

@@ -22,6 +22,8 @@ def rewrite_text(path: str, source: bytes, grants: Iterable[Grant]) -> bytes:
         if "/" in grant.target:
             text = _moved_path(path, text, grant.target, grant.to)
             continue
+        if "/" in grant.to:
+            continue  # the name stays, its place is another file
         old, new = (word.replace("::", ".").rpartition(".")[2] for word in (grant.target, grant.to))
         if old != new and re.fullmatch(r"[\w$-]+", old):
             text = _replaced_word(path, text, old, new)

@@ -26,6 +26,8 @@ from engine.perform.checks.run.spec import CheckSpec, HeldOut
 FEW = 5
 """Failing tests that are worth a second look at once; more are not a matter of luck."""
 KILLED = (-9, 137)
+ASKING = (ProofVerdict.QUESTION, ProofVerdict.UNPROVEN)
+"""Faults that a grant can answer; the others stand."""
 
 
 class Weighed(Struct, frozen=True, kw_only=True):
@@ -71,14 +73,14 @@ class Scales:
         self.own = [spec for spec in trial.specs if spec.strict]
 
     def _failed(self) -> bool:
-        return any(fault.verdict is not ProofVerdict.QUESTION for fault in self.faults)
+        return any(fault.verdict not in ASKING for fault in self.faults)
 
     def _drop_granted(self) -> None:
         """Without the questions that the plan has answered, or of which the configuration makes something else."""
         severity = self.trial.tools.setting.policy.severity
         kept: list[Fault] = []
         for one in self.faults:
-            if one.verdict is not ProofVerdict.QUESTION:
+            if one.verdict not in ASKING:
                 kept.append(one)
                 continue
             if granted(self.change.grants, one.rule, path=one.path, subject=one.test) is not None:

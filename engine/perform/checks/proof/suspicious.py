@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
@@ -20,6 +21,11 @@ UNUSUAL_CALLS = {
 }
 EXITS = ("os._exit", "os.abort", "pytest.exit", "signal.raise_signal", "os.kill", "os.killpg")
 VALUE_TYPES = ("int", "float", "str", "list", "dict", "tuple", "bytes", "set", "frozenset", "bool")
+
+OWN_IDEAS = {
+    "__ne__": "equality", "__bool__": "truth", "__lt__": "order", "__le__": "order", "__gt__": "order",
+    "__ge__": "order", "__hash__": "equality", "__contains__": "membership", "__class__": "its class",
+}  # fmt: skip
 
 Hit = tuple[str, int, str]
 """(rule, line, text)"""
@@ -136,6 +142,8 @@ def _written(target: ast.AST, full: Full, test: bool) -> Iterator[Hit]:
             or (name.endswith((".__eq__", ".__class__")) and not name.startswith("self."))
         ):
             yield "suspicious-source", line, f"replaces {name}"
+        elif not test and re.search(r"\.[A-Z]\w*\.\w+$", name) and isinstance(target, ast.Attribute):
+            yield "suspicious-source", line, f"replaces {name}, which another module defines"
     elif isinstance(target, ast.Name) and target.id in ("AssertionError", "pytest_plugins"):
         yield "suspicious-source", line, f"replaces {target.id}"
 
@@ -210,6 +218,8 @@ def _class(node: ast.ClassDef, full: Full) -> Iterator[Hit]:
         value: ast.AST = item
         if isinstance(item, ast.Assign) and isinstance(item.targets[0], ast.Name):
             name, value = item.targets[0].id, item.value
+        if name in OWN_IDEAS and any(base in VALUE_TYPES for base in bases):
+            yield "always-equal", item.lineno, f"{node.name} is a {bases[0]} with its own idea of {OWN_IDEAS[name]}"
         if name != "__eq__":
             continue
         if _always(value):

@@ -166,6 +166,32 @@ def _names(text: str, stems: set[str]) -> bool:
     return "/" in text and text[1:-1].rpartition("/")[2].partition(".")[0] in stems
 
 
+_BRINGS = re.compile(
+    r"^[ \t]*(?:import\s*(?:type\s+)?\{(?P<names>[^}]*)\}\s*from|"
+    r"(?:const|let|var)\s*\{(?P<own>[^}]*)\}\s*=\s*require\()"
+    r"\s*(?P<quote>[\"'])(?P<place>[^\"'\n]+)(?P=quote)\s*\)?;?[ \t]*$",
+    re.MULTILINE,
+)
+
+
+def fewer_imports(path: str, old: str, new: str) -> bool:
+    """The same but for names that are not imported any more: a test that needs one would fail without it."""
+    if not path.endswith(JAVASCRIPT):
+        return False
+    had, has = _brought(old), _brought(new)
+    if had == has or not all(names <= had.get(place, frozenset()) for place, names in has.items()):
+        return False
+    return tokens(path, _BRINGS.sub("", old)) == tokens(path, _BRINGS.sub("", new))
+
+
+def _brought(text: str) -> dict[str, frozenset[str]]:
+    found: dict[str, frozenset[str]] = {}
+    for match in _BRINGS.finditer(text):
+        names = frozenset(one.strip() for one in (match["names"] or match["own"] or "").split(",") if one.strip())
+        found[match["place"]] = found.get(match["place"], frozenset()) | names
+    return found
+
+
 def text_edit(old: Block, new: Block) -> str:
     """How a block differs, in the words of EditKind."""
     if new.skips > old.skips:

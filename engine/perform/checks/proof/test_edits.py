@@ -15,8 +15,8 @@ from engine.core.model import Struct
 from engine.perform.checks.proof.integrity_python import Function
 from engine.perform.checks.proof.plain_edits import adds_only, is_plain
 from engine.perform.checks.proof.python_names import Names, Rename, names_in
-from engine.perform.checks.proof.test_blocks import REST, Block, blocks_of, text_edit, under_renames
-from engine.perform.checks.proof.test_shape import EditKind, Unit, compare, is_docstring, plain, spelled
+from engine.perform.checks.proof.test_blocks import REST, Block, blocks_of, fewer_imports, text_edit, under_renames
+from engine.perform.checks.proof.test_shape import EditKind, Unit, compare, is_docstring, plain, spelled, taken_up
 
 MOST_EXCERPT = 1_600
 PYTHON = (".py", ".pyi")
@@ -160,6 +160,12 @@ def _python_edits(base: Files, candidate: Files, paths: list[str], renames: tupl
             continue
         for name, unit in before.items():
             edit = _unit_edit(path, unit, (after or {}).get(name), elsewhere, renames)
+            if edit is not None and edit.kind is EditKind.DELETED and unit.test:
+                tables = [one for units in new.values() for one in (units or {}).values() if one.test]
+                table = next((one for one in tables if taken_up(unit, one, renames)), None)
+                if table is not None:
+                    place = next(other for other, units in new.items() if table in (units or {}).values())
+                    edit = replace(edit, kind=EditKind.MOVED, now=f"{place}::{table.name}")
             if edit is not None:
                 found.append(edit)
     return found
@@ -211,7 +217,7 @@ def _text_edits(
     found = []
     for block in old:
         there = names.get(block.name)
-        if there is not None and there.body == block.body:
+        if there is not None and (there.body == block.body or fewer_imports(path, block.text, there.text)):
             continue
         place = f"{path}::{block.name}" if block.name != REST else path
         kind: EditKind

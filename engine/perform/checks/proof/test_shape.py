@@ -10,6 +10,7 @@ from engine.core.model import Struct
 from engine.perform.checks.proof.integrity_python import Function, is_assertion
 from engine.perform.checks.proof.python_names import Names, Rename, canonical
 from engine.perform.checks.proof.suspicious import dotted
+from engine.perform.checks.proof.unrolled_tests import holds_all
 
 BROAD = frozenset({"Exception", "BaseException", "object"})
 RAISES = frozenset({"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "deprecated_call"})
@@ -109,7 +110,9 @@ def spelled(unit: Unit, renames: tuple[Rename, ...] = (), rename: str = "") -> s
 def compare(old: Unit, new: Unit, renames: tuple[Rename, ...] = ()) -> EditKind:
     """How a unit differs from what it was."""
     before, after = ([canonical(plain(n), unit.names, renames) for n in unit.nodes] for unit in (old, new))
-    if len(before) == len(after) and all(map(_stronger, before, after)):
+    if len(before) == len(after) and all(
+        _stronger(a, b) or holds_all(a, b) for a, b in zip(before, after, strict=True)
+    ):
         return EditKind.STRONGER
     if _skips(after) > _skips(before):
         return EditKind.SKIPPED
@@ -118,6 +121,12 @@ def compare(old: Unit, new: Unit, renames: tuple[Rename, ...] = ()) -> EditKind:
     if len(before) == len(after) and all(map(same_shape, before, after)):
         return EditKind.SAME_SHAPE
     return EditKind.CHANGED
+
+
+def taken_up(old: Unit, new: Unit, renames: tuple[Rename, ...] = ()) -> bool:
+    """A test that is gone, whose every assertion a row of a table makes."""
+    before, after = ([canonical(plain(n), unit.names, renames) for n in unit.nodes] for unit in (old, new))
+    return len(before) == len(after) == 1 and holds_all(before[0], after[0])
 
 
 def _assertions(nodes: Iterable[ast.AST]) -> int:

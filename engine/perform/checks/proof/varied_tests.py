@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from engine.core.model import Struct
+from engine.perform.checks.proof import kept_arguments
 from engine.perform.checks.proof.examples import ALIKE, Example, functions
 from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
 
@@ -53,22 +54,26 @@ class Varied(Struct, frozen=True, kw_only=True):
     """Names of the repetitions."""
     examples: tuple[str, ...] = ()
     """Names of the functions that hold the task's own examples."""
+    kept: tuple[str, ...] = ()
+    """Names of the functions that look whether a call leaves its arguments alone."""
 
 
-def varied(source: bytes, tests: Iterable[str], told: Sequence[Example] = ()) -> Varied | None:
+def varied(
+    source: bytes, tests: Iterable[str], told: Sequence[Example] = (), *, most: int = MOST_TESTS, again: int = AGAIN
+) -> Varied | None:
     """The file with copies of `tests` (names as in ids), and no other test; None: nothing to vary."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    wanted = list(dict.fromkeys(name.partition("[")[0] for name in tests))[:MOST_TESTS]
+    wanted = list(dict.fromkeys(name.partition("[")[0] for name in tests))[:most]
     copies: list[Copy] = []
-    again: list[str] = []
-    _fill(tree, "", wanted, copies, again)
-    if not again:
+    repeated: list[str] = []
+    if not _fill(tree, "", wanted, copies, repeated, again):
         return None
     own = list(functions(list(told), _bound(tree)))
-    tree.body += [*ast.parse(ALIKE).body, *(function for _, function in own)]
+    kept = list(kept_arguments.functions(tree, wanted, _bound(tree))) if again else []
+    tree.body += [*ast.parse(ALIKE).body, *_collected(tree, [function for _, function in (*own, *kept)])]
     at = 0
     while at < len(tree.body) and _is_head(tree.body[at]):
         at += 1
@@ -79,7 +84,29 @@ def varied(source: bytes, tests: Iterable[str], told: Sequence[Example] = ()) ->
     except (SyntaxError, ValueError, RecursionError):
         return None
     data = text.encode("utf-8", "surrogateescape")
-    return Varied(text=data, copies=tuple(copies), again=tuple(again), examples=tuple(name for name, _ in own))
+    return Varied(
+        text=data,
+        copies=tuple(copies),
+        again=tuple(repeated),
+        examples=tuple(name for name, _ in own),
+        kept=tuple(name for name, _ in kept),
+    )
+
+
+def _collected(tree: ast.Module, made: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """Where a file's tests are methods of unittest's, so are these: its runner knows no others."""
+    cases = [node for node in tree.body if isinstance(node, ast.ClassDef) and "TestCase" in map(_last, node.bases)]
+    if not cases or not made:
+        return list(made)
+    for function in made:
+        if isinstance(function, ast.FunctionDef):
+            function.args.args = [ast.arg(arg="self")]
+    base = copy.deepcopy(next(base for base in cases[0].bases if _last(base) == "TestCase"))
+    return [ast.ClassDef(name="OfTheTask", bases=[base], keywords=[], body=list(made), decorator_list=[])]
+
+
+def _last(node: ast.expr) -> str:
+    return ast.unparse(node).rpartition(".")[2]
 
 
 def _bound(tree: ast.Module) -> set[str]:
@@ -89,28 +116,37 @@ def _bound(tree: ast.Module) -> set[str]:
 
 
 def _fill(
-    node: ast.Module | ast.ClassDef, prefix: str, wanted: Sequence[str], copies: list[Copy], again: list[str]
-) -> None:
+    node: ast.Module | ast.ClassDef,
+    prefix: str,
+    wanted: Sequence[str],
+    copies: list[Copy],
+    repeated: list[str],
+    again: int,
+) -> bool:
+    """Whether one of the tests was there."""
     body: list[ast.stmt] = []
+    there = False
     for item in node.body:
         if isinstance(item, ast.ClassDef) and any(name.startswith(f"{prefix}{item.name}::") for name in wanted):
-            _fill(item, f"{prefix}{item.name}::", wanted, copies, again)
+            there |= _fill(item, f"{prefix}{item.name}::", wanted, copies, repeated, again)
         elif isinstance(item, Function) and f"{prefix}{item.name}" in wanted:
             if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(item)):
                 for made, function in _copies(item, f"{prefix}{item.name}"):
                     copies.append(made)
                     body.append(function)
+            there = True
             body.append(item)
-            for number in range(AGAIN):
+            for number in range(again):
                 same = copy.deepcopy(item)
                 same.name = f"{item.name}__y{number}"
-                again.append(same.name)
+                repeated.append(same.name)
                 body.append(same)
             continue
         elif isinstance(item, Function) and item.name.startswith("test"):
             continue
         body.append(item)
     node.body = body or [ast.Pass()]
+    return there
 
 
 def _is_head(node: ast.stmt) -> bool:

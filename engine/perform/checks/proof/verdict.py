@@ -16,7 +16,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     """One thing that stands against a change, and what it makes of the verdict."""
 
     verdict: ProofVerdict
-    """FAIL, QUESTION or ERROR."""
+    """FAIL, QUESTION, UNPROVEN (something that the task speaks of was not shown) or ERROR."""
     rule: str
     text: str
     path: str = ""
@@ -62,6 +62,14 @@ def question(rule: str, text: str, allow: str, case: Case | None = None, check: 
         test=case.id if case else "",
         path=case.path if case else "",
         line=_line(case) if case else 0,
+    )
+
+
+def unproven(rule: str, text: str, *, test: str = "", path: str = "", line: int = 0) -> Fault:
+    """Nothing objects, but a part was not shown. The next attempt is told; the plan may accept it by the rule."""
+    told = f"{text} (show it by a test, or the plan says `accept {rule}`)"
+    return Fault(
+        verdict=ProofVerdict.UNPROVEN, rule=rule, text=told, allow=f"accept {rule}", test=test, path=path, line=line
     )
 
 
@@ -429,7 +437,7 @@ def conclude(
     faults: Sequence[Fault], proofs: Sequence[Proof], *, nothing_to_show: bool, changed: bool, ran: Mapping[str, int]
 ) -> Outcome:
     """FAIL before ERROR before QUESTION; then what was shown. `ran`: tests that passed, by check that counts them."""
-    for verdict in (ProofVerdict.FAIL, ProofVerdict.ERROR, ProofVerdict.QUESTION):
+    for verdict in (ProofVerdict.FAIL, ProofVerdict.ERROR, ProofVerdict.QUESTION, ProofVerdict.UNPROVEN):
         found = [fault for fault in faults if fault.verdict is verdict]
         if found:
             more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from engine.core.grants import Rule
+from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import kinds_of
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof import verdict as rules
@@ -15,14 +15,17 @@ from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
+from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
-from engine.perform.checks.proof.not_done import not_done
+from engine.perform.checks.proof.not_done import added_text, not_done
+from engine.perform.checks.proof.not_shown import not_shown
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
+from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
 from engine.perform.checks.proof.weigh_edits import EditedTests
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
@@ -122,6 +125,9 @@ class Weighing(EditedTests):
             self.faults += await neighbour_faults(self.trial, spec, self.proofs, self.task)
         for spec in self.tests:
             self.faults += await blind_faults(self.trial, spec)
+            if self._nothing_to_show() and says_nothing_changes(self.task):
+                self.faults += await otherwise_faults(self.trial, spec)
+        self._ask_narrow()
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
         for held in self.held_out:
             await enter(self.trial.trees, rooms.r4, folder)
@@ -151,6 +157,50 @@ class Weighing(EditedTests):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
+        for name in not_shown(self.task, *self._shown())[:2]:
+            text = f"the task speaks of {name}, and no test that proves the change tries it"
+            self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _ask_narrow(self) -> None:
+        """Where nothing else was asked: what stands in the change for its tests alone."""
+        accepted = {grant.target for grant in self.change.grants if grant.kind is GrantKind.ACCEPT}
+        if self.faults or self._nothing_to_show():
+            return
+        for one in [one for one in self._narrow() if one.rule not in accepted][:2]:
+            fault = rules.question(one.rule, f"{one.path}:{one.line} {one.text}", f"accept {one.rule} in {one.path}")
+            self.faults.append(replace(fault, path=one.path, line=one.line))
+
+    def _narrow(self) -> list[Narrow]:
+        ground = self.change.ground
+        mine = [
+            Source(path=one.path, before=one.before, after=one.after)
+            for one in self.change.owned
+            if one.owner is Owner.SUBJECT
+        ]
+        changed = {one.path for one in mine}
+        others = {
+            path: text
+            for path, text in ground.sources.items()
+            if path.endswith(".py") and path not in changed and not ground.is_test(path)
+        }
+        _, fresh, _ = self._shown()
+        return narrow(mine, others, fresh, ground.words)
+
+    def _shown(self) -> tuple[str, str, str]:
+        """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
+        owned, trees = self.change.owned, self.trial.trees
+        tests = [one for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
+        fresh = [added_text(one.before, one.after) for one in tests]
+        known = {one.path for one in tests}
+        old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
+        texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
+        commands = [" ".join(spec.command) for spec in self.own]
+        whole = [(one.after or b"").decode("utf-8", "replace") for one in tests]
+        if not whole and not texts:  # a command proves it, by tests that lie somewhere
+            ground = self.change.ground
+            texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
+        subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
 
     def _name_red(self) -> None:
         """Red tests that the task names must be green now: broken before is no excuse for them."""

@@ -1,0 +1,111 @@
+"""Inputs and errors that the task gives, and no proof tries. Pure; it only asks.
+
+`not_done` asks for what stands nowhere. Here something stands in the change, but what the task quotes as an input, or
+wants to be refused, was never put to it: half a fix brings a test for the other half.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from engine.core.model import TaskSpec
+
+_CODE = re.compile(r"`([^`\n]*)`")
+_QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^”\n]*)”|(?<!\w)'([^'\n]*)'(?!\w)")
+_SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=[A-Z`\"'(\[“])|;\s|\n")
+_AN_OUTPUT = re.compile(
+    r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
+    r"|messages?|today|as|words?|texts?|names?|lines?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$",
+    re.IGNORECASE,
+)
+"""Before a quoted text: it is what comes out, or the name of something."""
+_A_COMMENT = re.compile(r"[\s`)]*(?:is (?:too|confusing|poor|misleading)|says nothing|and not|means)\b")
+_PLACE = re.compile(r"\.[a-z]{1,4}$|^[\w./-]*/[\w./-]*$|^\w+ -|^--?\w|^\$")
+_PROSE = re.compile(r"(?:[A-Za-z',]+\s+){3,}[A-Za-z',.]+")
+_NAME_OF_DATA = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b__\w+__\b")
+_ARGUMENTS = re.compile(r"(?<![\w)])\((-?\d[\d.]*(?:,\s*-?\d[\d.]*)+)\)")
+"""A pair of numbers in brackets. (A call with numbers is an example of its own.)"""
+_WORD = re.compile(r"[A-Za-z]{2,}|\d+(?:\.\d+)?")
+
+_ERROR = re.compile(r"\b(?:[A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
+_AGAINST = re.compile(
+    r"\b(?:instead of|rather than|not|not only|no longer|never|without|than)\s+(?:\w+\s+)?(?:an?\s+|the\s+)?`?$"
+)
+_WANTS_ERROR = re.compile(
+    r"\b(?:should|must|has to|have to|needs? to|shall|ought to)\b[^.;]{0,60}$|(?:^|[.;:]\s*)`?[Rr]aise\s+(?:an?\s+)?`?$"
+)
+_IN_THAT_CASE = re.compile(r"`?\s*(?:otherwise|if|when|for|naming|that names)\b")
+_REFUSES = re.compile(
+    r"raises|assertRaises|throws|rejects|toThrow|errors\.(?:Is|As)|recover\(|should_panic|is_err|unwrap_err|except\b|"
+    r"catch\b|\$\?|exit|[Ee]xpectError|assertThrows|\berr\b"
+)
+
+
+def sentences(task: TaskSpec) -> Iterator[str]:
+    """The task in pieces, each of which says one thing."""
+    yield task.title
+    for text in (task.description, *task.accept):
+        yield from (part for part in _SENTENCE.split(text) if part.strip())
+
+
+def inputs(task: TaskSpec) -> list[str]:
+    """What the task quotes as something to be given to the program."""
+    found: dict[str, None] = {}
+    for sentence in sentences(task):
+        text = _CODE.sub(lambda match: f" {match[1]} ", sentence)
+        for match in _QUOTED.finditer(text):
+            value = "".join(group or "" for group in match.groups()).strip()
+            before = text[: match.start()].rstrip("`( ")
+            if _AN_OUTPUT.search(before) or _A_COMMENT.match(text[match.end() :]):
+                continue
+            if 1 <= len(value) <= 60 and not _PLACE.search(value) and not _PROSE.fullmatch(value):
+                found.setdefault(value)
+        bare = _QUOTED.sub(" ", text)
+        found |= dict.fromkeys(_NAME_OF_DATA.findall(bare))
+        for numbers in _ARGUMENTS.findall(bare):
+            found |= dict.fromkeys(re.split(r",\s*", numbers))
+    return list(found)
+
+
+def errors(task: TaskSpec) -> list[str]:
+    """Errors that the task wants to see raised."""
+    found: dict[str, None] = {}
+    for sentence in sentences(task):
+        criterion = sentence in task.accept
+        for match in _ERROR.finditer(sentence):
+            before, after = sentence[: match.start()], sentence[match.end() :]
+            if _AGAINST.search(before):
+                continue
+            if criterion or _WANTS_ERROR.search(before) or (not before.strip(" `") and _IN_THAT_CASE.match(after)):
+                found.setdefault(match[0])
+    return list(found)
+
+
+def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> list[str]:
+    """Of these, what neither the files of the proofs nor the added lines of the subject have.
+
+    An error has to be provoked: by a line that is `fresh` in the tests (all of them, where an old test is the proof).
+    """
+    if task is None or not proofs.strip():
+        return []
+    both = f"{proofs}\n{added}"
+    known = _words(both)
+    found = [one for one in inputs(task) if not _stands(one, both, known)]
+    refused = _REFUSES.search(fresh) is not None
+    return [*found, *(one for one in errors(task) if one not in fresh and not refused)]
+
+
+def _stands(value: str, text: str, known: set[str]) -> bool:
+    if value in text or value.replace("'", '"') in text or value.replace('"', "'") in text:
+        return True
+    if re.sub(r"\s", "", value) in re.sub(r"\s", "", text):
+        return True
+    words = _words(value)
+    plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
+    return bool(words) and words <= known and plain
+
+
+def _words(text: str) -> set[str]:
+    spaced = re.sub(r"([a-z])([A-Z])", r"\1 \2", text)
+    return {word.lower() for word in (*_WORD.findall(text), *_WORD.findall(spaced))}

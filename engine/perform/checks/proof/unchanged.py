@@ -1,0 +1,164 @@
+"""A change that is said to change nothing, asked about inputs beside those of the base's tests, before and after it.
+
+The tests of the base hold at their own inputs by R1. A refactoring that sorts otherwise, or a faster way that rounds
+otherwise, shows beside them. Python only, and it only asks.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import re
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from engine.core.grants import GrantKind, Rule
+from engine.core.harmless import kinds_of
+from engine.core.model import TaskSpec
+from engine.perform.checks.proof import neighbours
+from engine.perform.checks.proof.imports import python_imports, python_name
+from engine.perform.checks.proof.neighbour_runs import name_in_file
+from engine.perform.checks.proof.neighbours import Told
+from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.varied_tests import Copy, Varied, varied
+from engine.perform.checks.proof.verdict import Fault, question
+from engine.perform.checks.run.execute import Ask
+from engine.perform.checks.run.measure import PASSED, Measurement
+from engine.perform.checks.run.spec import CheckSpec
+
+RUNNERS = frozenset({"pytest", "unittest"})
+MOST_FILES = 3
+MOST_TESTS = 12
+SECONDS = 15.0
+_SAME = re.compile(
+    r"\b(?:refactor\w*|clean\w*|tid(?:y|ied)\w*|simplif\w*|renam\w*|mov(?:e|ed|ing)\b|split\w*|extract\w*|inline\w*"
+    r"|dedup\w*|restructur\w*|reorgani\w*|perf\w*|speed\w*|fast\w*|slow\w*|memory|cach\w*|lazy|lazily|typing|annotat\w*"
+    r"|slots|modern\w*|f-strings?|comprehension\w*|pathlib|dataclass\w*|readab\w*|style|duplicat\w*|no behaviou?r"
+    r"|nothing (?:else )?changes|same (?:results?|output|behaviou?r))",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"(?:bool|int|float|complex|str|bytes|NoneType|dict|range)|(?:list|tuple|set|frozenset)\[[a-z,]*\]")
+"""Shapes that no rename touches."""
+
+
+def says_nothing_changes(task: TaskSpec | None) -> bool:
+    """The words of the task are about how the program is made."""
+    if task is None:
+        return False
+    return bool(kinds_of(task.proof)) or _SAME.search(f"{task.title}\n{task.description}") is not None
+
+
+async def otherwise_faults(trial: Trial, spec: CheckSpec) -> list[Fault]:
+    """At most one question a file: the first input beside the tests for which the answer is another one."""
+    r0 = trial.reference.of(spec)
+    names = [python_name(one.path) for one in trial.change.owned if _differs(one)]
+    if spec.runner not in RUNNERS or r0 is None or not names:
+        return []
+    green: dict[str, list[str]] = {}
+    for case in r0.report.cases:
+        if case.outcome == PASSED and case.path.endswith(".py"):
+            green.setdefault(case.path, []).append(case.id)
+    base, now = trial.change.rooms.base, trial.change.rooms.r1
+    before = await asyncio.to_thread(trial.trees.contents, base, list(green))
+    near = [path for path in green if path in before and _reaches(python_imports(before[path], path), names)]
+    after = await asyncio.to_thread(trial.trees.contents, now, near)
+    found = []
+    for path in near[:MOST_FILES]:
+        if path in after and (fault := await _of_file(trial, spec, path, green[path], before[path], after[path])):
+            found.append(fault)
+    return found
+
+
+def _differs(one: Owned) -> bool:
+    """A module that was there and does not read the same to the interpreter any more."""
+    if one.owner is not Owner.SUBJECT or not one.path.endswith(".py") or one.before is None:
+        return False
+    return one.after is None or _meaning(one.before) != _meaning(one.after)
+
+
+def _meaning(source: bytes) -> str:
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return source.decode("utf-8", "replace")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+        body = getattr(node, "body", None)
+        if (
+            isinstance(body, list)
+            and body
+            and isinstance(body[0], ast.Expr)
+            and isinstance(body[0].value, ast.Constant)
+        ):
+            body[0].value.value = ""
+    return ast.dump(tree)
+
+
+def _reaches(imported: frozenset[str], names: Sequence[str]) -> bool:
+    """By a part of its dotted name: a source folder may stand before it, a package may hand it on."""
+    return any(
+        name == one or name.endswith(f".{one}") or one.startswith(f"{name}.") or name.partition(".")[0] in (one, "src")
+        for one in imported
+        for name in names
+    )
+
+
+async def _of_file(
+    trial: Trial, spec: CheckSpec, path: str, ids: Sequence[str], before: bytes, after: bytes
+) -> Fault | None:
+    tests = list(dict.fromkeys(name_in_file(id, path) for id in ids))
+    old, new = (varied(text, tests, most=MOST_TESTS, again=0) for text in (before, after))
+    if old is None or new is None or [one.name for one in old.copies] != [one.name for one in new.copies]:
+        return None
+    rooms = trial.change.rooms
+    change = await _run(trial, spec, "beside R1", rooms.r1, path, new)
+    base = await _run(trial, spec, "beside R0", rooms.base, path, old)
+    renamed = any(one.kind in (GrantKind.RENAME, GrantKind.MOVE) for one in trial.change.grants)
+    other = differing(old, base, change, only_plain=renamed or bool(trial.change.transformed.files))
+    if not other:
+        return None
+    again = await _run(trial, spec, "beside R0", rooms.base, path, old)
+    shaky = {copy.name for copy, _, _ in differing(old, base, again, only_plain=False)}
+    steady = [one for one in other if one[0].name not in shaky]
+    if not steady:
+        return None
+    copy, was, now = steady[0]
+    input_ = f"with {copy.now} for {copy.was}" if copy.slot >= 0 else "as it is"
+    text = (
+        f"{path}::{copy.test} {input_}: the base answers {_said(was)}, the change {_said(now)}; nothing was to change"
+    )
+    return replace(question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {path}", None, spec.name), path=path)
+
+
+async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, made: Varied) -> list[Measurement]:
+    edited = await asyncio.to_thread(trial.trees.edit, tree, {path: made.text})
+    ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, timeout=SECONDS)
+    return await trial.files(name, edited, spec, (path,), ask)
+
+
+def differing(
+    made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], *, only_plain: bool
+) -> list[tuple[Copy, Told, Told]]:
+    """Copies that told something on both sides, and not the same. The words of an error are no answer."""
+    found = []
+    for copy in made.copies:
+        for was, now in zip(_told(base, copy), _told(change, copy), strict=False):
+            plain = _PLAIN.fullmatch(was[0]) and _PLAIN.fullmatch(now[0])
+            errors = was[0].startswith("!") and was[0] == now[0]
+            if was[:2] != now[:2] and not errors and (plain or not only_plain):
+                found.append((copy, was, now))
+                break
+    return found
+
+
+def _told(runs: Sequence[Measurement], copy: Copy) -> list[Told]:
+    return [told for case in neighbours.seen(runs, copy.name) for told in case]
+
+
+def _said(told: Told) -> str:
+    return f"with {told[0][1:]}" if told[0].startswith("!") else told[2]

@@ -1,0 +1,79 @@
+"""What the task gives as an input and no proof tries: read from its words, and asked for before COMPLETE."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import ProofVerdict, TaskSpec
+from engine.perform.checks.proof.not_shown import errors, inputs, not_shown
+from tests.checks.proof.test_judged import judged
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        pytest.param('Empty words should be left out, also "a,,b" and "a,".', ["a,,b", "a,"], id="quoted inputs"),
+        pytest.param("MY_APPS_X is none of MY_APP either", ["MY_APPS_X", "MY_APP"], id="names of data"),
+        pytest.param("(-0.5, 10.2) lies in S01E010", ["-0.5", "10.2"], id="a pair of numbers"),
+        pytest.param('Say "amount" instead of "balance"', [], id="outputs"),
+        pytest.param('The message is "the queue is empty"', [], id="a message"),
+        pytest.param('"band" says nothing to anybody', [], id="a word about a word"),
+        pytest.param("See `tests/data.json` and `-z`", [], id="places and options"),
+        pytest.param('The docstring says "or on the edge".', [], id="prose"),
+    ],
+)
+def test_inputs(text: str, found: list[str]) -> None:
+    assert inputs(TaskSpec(id="1", title="x", description=text)) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("It should raise a ValueError with the path", ["ValueError"]),
+        ("RangeError otherwise.", ["RangeError"]),
+        ("IndexError is too special; raise LookupError instead", ["LookupError"]),
+        ("It must not be a KeyError", []),
+        ("parse throws URIError on '100%'", []),
+    ],
+)
+def test_errors(text: str, found: list[str]) -> None:
+    assert errors(TaskSpec(id="1", title="x", description=text)) == found
+
+
+def test_an_error_has_to_be_provoked_by_a_fresh_line() -> None:
+    task = TaskSpec(id="1", title="load() should raise a ValueError for a damaged file")
+    old = "with pytest.raises(KeyError):\n    get()\n"
+    assert not_shown(task, old + "assert load(p) == {}", "assert load(p) == {}", "except ValueError:") == ["ValueError"]
+    assert not_shown(task, old, "with pytest.raises(ValueError):", "") == []
+    assert not_shown(task, old, "assert.throws(() => load(p))", "") == []
+
+
+BASE = {
+    "words.py": "def parse(text):\n    return text.split(',')\n",
+    "tests/test_w.py": "from words import parse\n\n\ndef test_two():\n    assert parse('a,b') == ['a', 'b']\n",
+}
+HALF = "def parse(text):\n    return text.split(',') if text else []\n"
+TEST = "from words import parse\n\n\ndef test_empty():\n    assert parse('') == []\n"
+MORE = TEST + "\n\ndef test_gap():\n    assert parse('a,,b') == ['a', 'b']\n"
+WHOLE = "def parse(text):\n    return [word for word in text.split(',') if word]\n"
+ABOUT = {"title": "parse finds words that are not there", "description": 'Leave out what is empty, also in "a,,b".'}
+
+
+@pytest.mark.parametrize(
+    ("source", "test", "allow", "verdict"),
+    [
+        pytest.param(HALF, TEST, (), ProofVerdict.UNPROVEN, id="half of it, with a test for that half"),
+        pytest.param(WHOLE, MORE, (), ProofVerdict.PROVEN, id="all of it"),
+        pytest.param(HALF, TEST, ("accept not-shown",), ProofVerdict.PROVEN, id="the plan accepts it"),
+    ],
+)
+async def test_an_input_of_the_task_is_tried(
+    tmp_path: Path, source: str, test: str, allow: tuple[str, ...], verdict: ProofVerdict
+) -> None:
+    change = {"words.py": source, "tests/test_gap.py": test}
+    done = await judged(tmp_path, BASE, change, allow=allow, **ABOUT)
+    assert done.proof is verdict, done.reason
+    if verdict is ProofVerdict.UNPROVEN:
+        assert "a,,b" in done.reason and "accept not-shown" in done.reason
