@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from engine import files
+from engine.clock import SystemClock
+from engine.config import ConfigRefused
+from engine.config.to_policy import to_policy
+from engine.core.forecast import PastTask, forecast
 from engine.core.model import Struct
 from engine.core.planning_state import Until
+from engine.journal import JournalMissing
 from engine.link.user_errors import UserError
+from engine.other_sprints import elsewhere
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import read_plan, read_text
 from engine.plans.sprints import SprintFolder, list_sprints, request_sprint
@@ -20,7 +27,7 @@ from engine.service.plan_file import Derived, Imported, import_plan, words_of
 from engine.service.trust import trusted_hash
 from engine.session_options import Ask, Untrusted
 
-__all__ = ["Ask", "Imported", "Until", "answers_of", "begin", "import_or_request", "unfinished"]
+__all__ = ["Ask", "Imported", "Until", "answers_of", "begin", "expected", "import_or_request", "unfinished"]
 
 Take = Callable[[Sequence[Derived]], bool]
 _NAMED_PLAN = re.compile(r"(?:^|[-_. ])(?:fix_?plan|plan|todo|tasks)(?:$|[-_. ])", re.IGNORECASE)
@@ -67,6 +74,19 @@ def _one_issue(text: str) -> str:
     lines = [f"{issue['title']}{number}", "", str(issue.get("body") or "")]
     lines += ["", f"Labels: {', '.join(labels)}"] if labels else []
     return "\n".join(lines).strip()
+
+
+def expected(desk: Desk, folder: SprintFolder) -> str:
+    """What the plan will probably cost and take, from the tasks done here before; empty where nobody can say."""
+    try:
+        plan, config = read_plan(folder.plan_path), to_policy(desk.project.config())
+    except (PlanRefused, ConfigRefused):
+        return ""  # a run says what is wrong with it
+    past: tuple[PastTask, ...] = ()
+    with contextlib.suppress(JournalMissing), desk.viewer() as journal:
+        past = elsewhere(journal, folder.id, SystemClock().now(), 0.0).tasks
+    said = forecast(plan.tasks(), past, config.ladder.rungs).words()
+    return f"{said}; budget ${config.budget.session_usd:.2f}"
 
 
 def begin(desk: Desk, request: str, today: str, trust: str = "") -> SprintFolder:

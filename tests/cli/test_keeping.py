@@ -114,7 +114,8 @@ def test_commands_reach_the_sprint_that_is_meant(tmp_path: Path, home: Path) -> 
     """Two sprints with a task 1.1 each: without a word the latest is told, and its name is said where it refuses."""
     ground = trusted(make(tmp_path / "repo", home))
     assert ground.run("run", "--unattended").code == 0
-    assert ground.run("plan", "--from", str(home / "plan.md")).code == 0
+    second = ground.run("plan", "--from", str(home / "plan.md"))
+    assert (second.code, "from 2 of 2 tasks like ones done here before" in second.out) == (0, True), second.out
     refused = ground.run("retry", "1.1", "better")
     assert (refused.code, "(in 002-count-things; another one: --sprint)" in refused.out) == (4, True), refused.out
     told = ground.run("retry", "1.1", "better", "--sprint", "1")

@@ -68,7 +68,7 @@ def plan(
     if from_ is not None:
         made = planning.import_or_request(desk, from_, say.today(), None if no_derive else _taken)
         if isinstance(made, planning.Imported):
-            _imported(made)
+            _imported(made, planning.expected(desk, made.sprint))
             return
         request, ask = made.text, planning.Ask(given=ask.given, approve=approve, source=made.source)
     folder = _folder(desk, request, sprint, trust)
@@ -270,13 +270,15 @@ def _taken(derived: Sequence[Derived]) -> bool:
     return input("Write these lines into the plan? [Y/n] ").strip().lower() not in ("n", "no")
 
 
-def _imported(made: Imported) -> None:
+def _imported(made: Imported, expected: str) -> None:
     sprint = made.sprint
     say.out(f"sprint {sprint.id}: {sprint.title}")
     say.out(f"  plan    {sprint.plan_path}")
     for word, lines in (("read", made.understood), ("guessed", made.guessed), ("unused", made.unused)):
         for line in lines:
             say.out(f"  {word:<7} {line}")
+    if expected:
+        say.out(f"  expect  {expected}")
     if sprint.status == "DRAFT":
         say.out(f"  next    devteam plan --sprint {sprint.id}   (a draft never runs: it is reviewed, you approve)")
     else:
