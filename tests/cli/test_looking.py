@@ -17,7 +17,7 @@ from tui.cli.event_text import event_line
 COMMANDS = (
     "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
     "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
-    "auto", "implement", "stats",
+    "auto", "implement", "stats", "mcp",
     "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean",
 )  # fmt: skip
 GROUPS = {

@@ -30,6 +30,7 @@ def register(app: typer.Typer) -> None:
     hooks.command()(uninstall)
     for command in (stop, guard, begin, end):
         hook.command()(command)
+    app.command()(mcp)
     app.add_typer(hooks, name="hooks")
     app.add_typer(hook, name="hook")
 
@@ -145,6 +146,16 @@ def end() -> None:
     from engine.service.inside import end as end_mode
 
     say.out("autonomous mode is off" if end_mode(say.desk()) else "autonomous mode was not on")
+
+
+def mcp() -> None:
+    """Speak MCP on stdin and stdout.
+
+    Status, gates, plan and evidence for any agent; a gate is answered only when you confirm it. Needs the extra mcp.
+    """
+    from engine.service.mcp_server import serve
+
+    serve(say.desk())
 
 
 def _targets(user: bool, project: bool, agents: list[str] | None) -> list[Target]:
