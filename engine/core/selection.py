@@ -44,6 +44,21 @@ def doomed(state: State) -> list[tuple[TaskState, str]]:
     return found
 
 
+def in_the_way(state: State, task: TaskState) -> str:
+    """The task that a doomed one is given up for, through all that were given up in between; empty: none that is."""
+    seen: set[str] = set()
+    while task.id not in seen:
+        seen.add(task.id)
+        over = (state.tasks[name] for name in task.spec.depends_on if name in state.tasks)
+        ended = next((one for one in over if one.ended and one.status is not Status.COMPLETE), None)
+        if ended is None:
+            return task.id if len(seen) > 1 else ""
+        task = ended
+        if task.started_at:
+            return task.id
+    return ""
+
+
 def first_in_train(state: State, task: TaskState) -> bool:
     """Finished tasks commit oldest first: the first of them is committed, or checked again on what came before it."""
     train = [one for one in state.tasks.values() if one.queued_at and one.step in (Step.COMMIT, Step.CHECKS)]

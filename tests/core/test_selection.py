@@ -9,8 +9,9 @@ from engine.core import events as ev
 from engine.core.fold import apply
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.core.policy import Policy
-from engine.core.selection import doomed, free_lanes, ready
+from engine.core.selection import doomed, free_lanes, in_the_way, ready
 from engine.core.state import State, Status
+from tests.core.parts import a_state, a_task
 
 
 def spec(task: str, *depends: str, **fields: object) -> TaskSpec:
@@ -86,3 +87,16 @@ def test_doomed(state: State, names: list[str]) -> None:
 )
 def test_free_lanes(lanes: int, running: dict[str, Status], free: list[int]) -> None:
     assert free_lanes(replace(sprint((A, B), **running), policy=Policy(lanes=lanes))) == free
+
+
+def test_who_stands_in_the_way_is_named_through_the_chain() -> None:
+    """1.3 waits for 1.2, which was given up for 1.1: what opens all of them again is 1.1."""
+    one = a_task("1.1", status=Status.BLOCKED, started_at=1.0)
+    two = a_task("1.2", status=Status.BLOCKED, spec=TaskSpec(id="1.2", title="b", depends_on=("1.1",)))
+    three = a_task("1.3", status=Status.PENDING, spec=TaskSpec(id="1.3", title="c", depends_on=("1.2",)))
+    state = a_state(one, two, three)
+    assert in_the_way(state, three) == in_the_way(state, two) == "1.1"
+    lost = a_task("1.4", status=Status.PENDING, spec=TaskSpec(id="1.4", title="d", depends_on=("9.9",)))
+    assert in_the_way(a_state(lost), lost) == ""
+    skipped = a_task("1.1", status=Status.SKIPPED)
+    assert in_the_way(a_state(skipped, two), two) == "1.1", "skipped before it began"
