@@ -10,8 +10,9 @@ import msgspec
 from engine import files, report
 from engine.closing_summary import summary
 from engine.core.clean import clean, clean_line
+from engine.core.selection import ready
 from engine.core.state import State, Status, TaskState
-from engine.core.status_words import of_sprint, of_status
+from engine.core.status_words import of_phase, of_sprint, of_status
 from engine.core.vocabulary import GateKind
 
 LESSONS = 5
@@ -81,14 +82,10 @@ def loop_state(state: State) -> str:
 def tracking(state: State) -> str:
     """tracking.md: a derived view with the gate modes."""
     done = [task.id for task in state.tasks.values() if task.status is Status.COMPLETE]
-    current = next((task for task in state.tasks.values() if task.status is Status.RUNNING), None)
-    phases = state.plan.phases if state.plan is not None else ()
-    over = [
-        str(index + 1)
-        for index in range(len(phases))
-        if (mine := [task.status for task in state.tasks.values() if task.phase == index])
-        and all(status is Status.COMPLETE for status in mine)
-    ]
+    running = [task for task in state.tasks.values() if task.status is Status.RUNNING]
+    current = next(iter(running or ready(state)), None)
+    words = [of_phase(state, index) for index in range(len(state.plan.phases) if state.plan is not None else 0)]
+    over = [str(index) for index, word in enumerate(words, 1) if word == "complete"]
     lines = [
         "---",
         f"topic: {state.topic}",
@@ -100,6 +97,7 @@ def tracking(state: State) -> str:
         f"current_phase: {current.phase + 1 if current else '~'}",
         f"current_task: {current.id if current else '~'}",
         f"completed_phases: [{', '.join(over)}]",
+        f"phases: [{', '.join(f'{index} {word}' for index, word in enumerate(words, 1))}]",
         f"completed_tasks: [{', '.join(done)}]",
         f"started: {_date(state.created_at)}",
         f"updated: {_date(state.now)}",

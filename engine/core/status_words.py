@@ -81,6 +81,18 @@ def of_sprint(state: State) -> str:
     return state.outcome.value if state.outcome is not None else ""
 
 
+def of_phase(state: State, phase: int) -> str:
+    """How a phase stands, in a word: complete only when every task of it is."""
+    mine = [task.status for task in state.tasks.values() if task.phase == phase]
+    if not mine or all(status is Status.PENDING for status in mine):
+        return "pending"
+    if all(status is Status.COMPLETE for status in mine):
+        return "complete"
+    if any(status in (Status.PENDING, Status.RUNNING) for status in mine):
+        return "in-progress"
+    return "over"  # every task has ended, and not every one is complete
+
+
 def of_health(health: Health) -> Words:
     match health:
         case Health.PROGRESSING:

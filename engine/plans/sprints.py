@@ -334,6 +334,7 @@ def _tracking(plan: Plan, slug: str, clock_date: str) -> str:
         "current_phase: ~\n"
         "current_task: ~\n"
         "completed_phases: []\n"
+        f"phases: [{', '.join(f'{number} pending' for number, _ in enumerate(plan.phases, 1))}]\n"
         f"completed_tasks: [{', '.join(done)}]\n"
         f"started: {clock_date}\n"
         f"updated: {clock_date}\n"

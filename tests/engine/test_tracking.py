@@ -13,7 +13,7 @@ from tests.core.parts import a_state, a_task
 
 FIELDS = (
     "topic", "status", "task_gate_mode", "fix_gate_mode", "fix_attempts", "current_phase", "current_task",
-    "completed_phases", "completed_tasks", "started", "updated",
+    "completed_phases", "completed_tasks", "started", "updated", "phases",
 )  # fmt: skip
 
 
@@ -51,3 +51,17 @@ def test_every_field_of_the_seed() -> None:
     assert (found["fix_gate_mode"], found["task_gate_mode"]) == ("auto", "gated")
     assert (found["started"], found["updated"], found["completed_tasks"]) == ("1970-01-02", "1970-01-04", "[1.1]")
     assert read(sprint(Status.COMPLETE, Status.COMPLETE))["current_task"] == "~"
+    between = read(sprint(Status.COMPLETE, Status.PENDING))
+    assert (between["current_task"], between["current_phase"]) == ("2.1", "2"), "the next one, between two tasks"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "words"),
+    [
+        (Status.PENDING, Status.PENDING, "[1 pending, 2 pending, 3 pending]"),
+        (Status.COMPLETE, Status.RUNNING, "[1 complete, 2 in-progress, 3 pending]"),
+        (Status.SKIPPED, Status.BLOCKED, "[1 over, 2 over, 3 pending]"),
+    ],
+)
+def test_the_status_of_each_phase(first: Status, second: Status, words: str) -> None:
+    assert read(sprint(first, second))["phases"] == words
