@@ -39,7 +39,7 @@ from engine.perform.calls import Calls
 from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.checks.trust import is_trusted, trust
 from engine.perform.dependencies import Dependencies
-from engine.perform.machine import OnThisMachine
+from engine.perform.machine import OnThisMachine, Performs
 from engine.perform.process.environment import NETWORK, scrubbed
 from engine.perform.process.probe import probe, run_id_of
 from engine.perform.process.reaper import end_orphans, is_no_child_of_ours
@@ -95,6 +95,7 @@ class Session:
         self._clock = clock
         self._options = options
         self._boundary: Boundary = lambda _where, _effect: None
+        self._around: Callable[[Performs], Performs] = lambda performer: performer
         self._runner: Runner | None = None
         self.opened_at = 0
         """The last sequence number before this session said anything: who watches later reads on from here."""
@@ -114,10 +115,14 @@ class Session:
         clock: Clock,
         options: Options,
         boundary: Boundary = lambda _where, _effect: None,
+        around: Callable[[Performs], Performs] = lambda performer: performer,
     ) -> AsyncIterator[Session]:
-        """Take the lock, verify the journal, end what an earlier run left, and be ready to run."""
+        """Take the lock, verify the journal, end what an earlier run left, and be ready to run.
+
+        `around` may put itself around whoever performs the effects: for drills, in which something goes wrong."""
         session = cls(project, sprint, clock, options)
         session._boundary = boundary
+        session._around = around
         async with session._stack:
             await session._assemble()
             yield session
@@ -274,7 +279,7 @@ class Session:
             publish=publish,
         )
         on_machine = OnThisMachine(
-            shell,
+            self._around(shell),
             spawner,
             state_root=places.root,
             checkout=workspace.checkout,

@@ -271,6 +271,12 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
     breakers = {
         name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
     }
+    # A clock that was set back meanwhile: what was left of a wait is what is left of it.
+    limits = (
+        {agent: min(until, at + max(0.0, until - last)) for agent, until in state.limits.items()}
+        if at < last
+        else state.limits
+    )
     day = int((at + event.utc_offset) // 86400)
     others = [call for call in event.recent_calls if call not in state.recent_calls]
     recent = sorted(call for call in (*state.recent_calls, *others) if at - HOUR < call <= at)
@@ -295,6 +301,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
         past=event.history,
         warned=state.warned if policy.budget == state.policy.budget else (),
         breakers=breakers,
+        limits=limits,
         outcome=None,
         outcome_reason="",
         stopping=Stopping.NO,

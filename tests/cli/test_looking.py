@@ -18,7 +18,7 @@ COMMANDS = (
     "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
     "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
     "auto", "implement", "stats", "mcp",
-    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean",
+    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean", "drill",
 )  # fmt: skip
 GROUPS = {
     "learnings": ("list", "show", "drop"),

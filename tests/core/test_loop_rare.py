@@ -114,6 +114,16 @@ def test_a_clock_that_ran_ahead_makes_no_wait_longer() -> None:
     assert world.at < NOW + 100, "nothing waited for next year"
 
 
+def test_a_clock_set_back_leaves_of_a_limit_what_was_left_of_it() -> None:
+    """An agent is limited for ten minutes; the next run starts two hours earlier by the wall."""
+    started = ev.RunStarted(run="r", pid=1, policy=POLICY, attended=False, waits=True, sandbox="none", version="1")
+    limited = replace(State(), now=NOW, limits={"claude": NOW + 600})
+    after = apply(limited, ev.Envelope(seq=1, stream="s", at=NOW - 7200, event=started))
+    assert after.limits == {"claude": NOW - 7200 + 600}
+    later = apply(limited, ev.Envelope(seq=1, stream="s", at=NOW + 100, event=started))
+    assert later.limits == {"claude": NOW + 600}, "time that passed counts"
+
+
 def test_learnings_and_notes_are_kept_to_the_last() -> None:
     state = State()
     for number in range(99):

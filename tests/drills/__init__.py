@@ -1,0 +1,1 @@
+"""Drills: each holds, and each is able to fail."""
