@@ -88,3 +88,21 @@ async def test_the_main_module_is_the_runners_own(tmp_path: Path) -> None:
     change = {"money.py": FIXED, "tests/test_main.py": MAIN}
     done = await judged(tmp_path, BASE, change)
     assert done.proof is P.PROVEN, done.reason
+
+
+RANK = (
+    "def places(points):\n    order = sorted(points, reverse=True)\n    return [at + 1 for at in range(len(order))]\n"
+)
+SHARED = RANK.replace("at + 1 for at in range(len(order))", "order.index(one) + 1 for one in order")
+TIES = "from rank import places\n\n\ndef test_ties():\n    assert places([9, 5, 5, 2]) == [1, 2, 2, 4]\n"
+ONLY_FIVES = RANK.replace("    return", "    if order.count(5) == 2:\n        return [1, 2, 2, 4]\n    return")
+
+
+@pytest.mark.parametrize(("source", "verdict"), [(SHARED, P.PROVEN), (ONLY_FIVES, P.QUESTION)])
+async def test_two_inputs_that_are_equal_stay_so(tmp_path: Path, source: str, verdict: P) -> None:
+    base = {
+        "rank.py": RANK,
+        "tests/test_r.py": "from rank import places\n\n\ndef test_one():\n    assert places([3]) == [1]\n",
+    }
+    done = await judged(tmp_path, base, {"rank.py": source, "tests/test_ties.py": TIES}, title="Ties share a place")
+    assert done.proof is verdict, done.reason

@@ -110,13 +110,17 @@ def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong:
 def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
     """What the base answered is known: where does the change answer otherwise?"""
     loud: dict[int, int] = {}
+    together: set[str] = set()
     silent: dict[int, list[Copy]] = {}
     for copy, base, change in pairs:
         there, here = _at(base, at), _at(change, at)
-        if there is None or here is None or (here == now and there == was and now[0] not in FEW_VALUES):
+        if there is None or here is None:
+            continue
+        if here == now and there == was and now[0] not in FEW_VALUES and not copy.joint:
             continue  # this constant is none of its inputs
         if there != here:
             loud[copy.slot] = loud.get(copy.slot, 0) + 1
+            together |= {copy.was} if copy.joint else set()
         elif any(copy is one for one, _, _ in strong) and (not here[0].startswith("!") or here[0] == (was or now)[0]):
             silent.setdefault(copy.slot, []).append(copy)
     quiet = [copy for copies in silent.values() for copy in copies]
@@ -127,7 +131,8 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
     pinned = [
         copies[0].was
         for copies in silent.values()
-        if loud and len(copies) >= ENOUGH - 1 and not loud.get(copies[0].slot) and copies[0].was not in NATURAL
+        if loud and len(copies) >= ENOUGH - 1 and not loud.get(copies[0].slot)
+        if copies[0].was not in NATURAL and copies[0].was not in together
     ]
     if pinned:
         text = f"it differs from the old code only where the input is {' and '.join(pinned)}, as in the test"

@@ -13,7 +13,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.core.model import Struct
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, arguments, closing, tokens, value_of
-from engine.perform.checks.proof.varied_tests import MOST_COPIES, MOST_TESTS, Copy, Varied, neighbours_of
+from engine.perform.checks.proof.varied_tests import (
+    JOINT,
+    MOST_COPIES,
+    MOST_JOINT,
+    MOST_TESTS,
+    Copy,
+    Varied,
+    neighbours_of,
+)
 
 AGAIN = 6
 """The test as it is, once more in the same process."""
@@ -164,6 +172,26 @@ def _copies(
                     test=name, name=f"{name}v{number}", row=0, slot=slot, was=was, now=now, weak=weak, small=small
                 )
                 yield made, text[start : token.at] + changed + text[token.end : end]
+    yield from _together(text[start:end], start, plans, name, number)
+
+
+def _together(
+    body: str, start: int, plans: Sequence[Sequence[tuple[int, Token, str, str, bool]]], name: str, number: int
+) -> Iterator[tuple[Copy, str]]:
+    """Constants that the test has more than once differ together: two that are equal still are."""
+    groups: dict[str, list[tuple[int, Token, str, str, bool]]] = {}
+    for plan in plans:
+        if plan:
+            groups.setdefault(plan[0][2], []).append(plan[0])
+    for was, group in [(was, group) for was, group in groups.items() if len(group) > 1][:MOST_JOINT]:
+        now = group[0][3]
+        changed = body
+        for _, token, *_ in sorted(group, key=lambda one: -one[1].at):
+            changed = changed[: token.at - start] + json.dumps(ast.literal_eval(now)) + changed[token.end - start :]
+        number += 1
+        slot = JOINT + group[0][0]
+        made = Copy(test=name, name=f"{name}v{number}", row=0, slot=slot, was=was, now=now, weak=True, joint=True)
+        yield made, changed
 
 
 def _inputs(all: Sequence[Token], span: tuple[int, int], shadows: Mapping[str, str]) -> list[Token]:

@@ -19,6 +19,9 @@ from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
 MOST_COPIES = 22
 """Neighbours of one test (or of one row of its parameters)."""
 MOST_TESTS = 4
+MOST_JOINT = 3
+JOINT = 1000
+"""Slots of copies in which equal constants differ together come behind all others."""
 MOST_ROWS = 3
 AGAIN = 12
 """The test as it is, once more in the same process."""
@@ -45,6 +48,8 @@ class Copy(Struct, frozen=True, kw_only=True):
     """A word, or the length of a list: that nothing changes beside it says little, code may well know it by name."""
     small: bool = False
     """A number at which honest code has a case of its own."""
+    joint: bool = False
+    """Every constant of that value differs together: two that are equal in the test still are."""
 
 
 class Varied(Struct, frozen=True, kw_only=True):
@@ -181,6 +186,29 @@ def _copies(function: Function, test: str) -> Iterator[tuple[Copy, Function]]:
                     made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small)
                     yield made, observed(one, name)
                     _restore(node, kept)
+        for nodes in _equal([plan[0][1] for plan in plans if plan]):
+            for was, now, _ in neighbours_of(nodes[0])[:2]:
+                number += 1
+                name = f"{function.name}__r{row}v{number}"
+                held = [_put(node, now) for node in nodes]
+                slot = JOINT + nodes_slot(plans, nodes[0])
+                made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=True, joint=True)
+                yield made, observed(one, name)
+                for node, kept in zip(nodes, held, strict=True):
+                    _restore(node, kept)
+
+
+def nodes_slot(plans: Sequence[Sequence[tuple[int, ast.AST, str, str, bool]]], node: ast.AST) -> int:
+    return next(plan[0][0] for plan in plans if plan and plan[0][1] is node)
+
+
+def _equal(nodes: Sequence[ast.AST]) -> list[list[ast.AST]]:
+    """Constants that the test has more than once, in groups."""
+    groups: dict[str, list[ast.AST]] = {}
+    for node in nodes:
+        if isinstance(node, ast.Constant):
+            groups.setdefault(repr(node.value), []).append(node)
+    return [group for group in groups.values() if len(group) > 1][:MOST_JOINT]
 
 
 def _parameters(function: Function) -> ast.List | ast.Tuple:
