@@ -40,6 +40,7 @@ REPOSITORIES = {
     "go": {"go.mod": "module x\n", "x.go": "package x\n"},
     "rust": {"Cargo.toml": "[package]\n"},
     "java": {"pom.xml": "<project/>"},
+    "cmake": {"CMakeLists.txt": "project(x)\nenable_testing()\n"},
     "make": {"Makefile": "test:\n\ttrue\n"},
 }
 

@@ -219,7 +219,13 @@ def test_what_cannot_be_built_over_the_base_was_red_there():
     r2 = [measured(Case(id="total", outcome="passed"), Case(id="added", outcome="passed"))]
     broken = replace(measured(output="error: 'added' was not declared"), exit_code=2)
     assert [proof.name for proof in rules.new_tests(r2, [broken], r0, "t", frozenset())] == ["added"]
-    for other in (replace(broken, exit_code=0), replace(broken, ended="timeout", exit_code=None)):
+    dead = replace(broken, report=Report(source="witness", complete=False, counts_tests=True))
+    for other in (
+        replace(broken, exit_code=0),
+        replace(broken, ended="timeout", exit_code=None),
+        replace(broken, exit_code=137),
+        dead,
+    ):
         assert rules.new_tests(r2, [other], r0, "t", frozenset()) == []
     exits = replace(broken, report=Report(source="exit code"))
     assert rules.new_tests(r2, [exits], r0, "t", frozenset()) == []

@@ -350,10 +350,15 @@ def new_tests(
     return found
 
 
+NOT_STARTED = 126
+"""Exit codes from here on: the shell could not start a program, or a signal ended it."""
+
+
 def _unbuilt(run: Measurement) -> Case | None:
     """A command that builds before it tests, and broke there: none of its tests could be made over the base."""
-    counts = run.report.source != "exit code" and not run.report.findings
-    if not counts or run.report.cases or run.ended != "exited" or not run.exit_code:
+    tells = run.report.source != "exit code" and run.report.complete and not run.report.findings
+    broke = run.ended == "exited" and run.exit_code is not None and 0 < run.exit_code < NOT_STARTED
+    if not tells or run.report.cases or not broke:
         return None
     return Case(id=run.check, outcome=ERROR, error=COLLECT, text=run.output[-600:])
 
