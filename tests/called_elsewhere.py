@@ -17,3 +17,5 @@ VirtualClock, sleeping, jump
 parse_cobertura, read_tests, module_text, text_hits, source_hits, scripts_of, propose, allowed_entry
 # By the MCP SDK, as tools by their names.
 answer_gate
+# By textual-serve.
+initialize_logging

@@ -17,8 +17,7 @@ from tui.cli.event_text import event_line
 COMMANDS = (
     "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
     "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
-    "auto", "implement", "stats", "mcp",
-    "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean", "drill",
+    "auto", "implement", "stats", "mcp", "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean", "drill", "serve",
 )  # fmt: skip
 GROUPS = {
     "learnings": ("list", "show", "drop"),

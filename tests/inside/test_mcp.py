@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -83,18 +84,14 @@ async def test_what_an_agent_may_read_and_what_only_the_user_may_say(gated: Grou
     assert (answered["choice"], answered["text"], answered["by"]) == ("comment", "use argon2", "you, over MCP")
 
 
-def test_without_the_sdk_the_extra_is_named(gated: Ground, tmp_path: Path) -> None:
-    hidden = tmp_path / "mcp"
+@pytest.mark.parametrize(("command", "module", "extra"), [("mcp", "mcp", "mcp"), ("serve", "textual_serve", "serve")])
+def test_without_its_package_the_extra_is_named(
+    gated: Ground, tmp_path: Path, command: str, module: str, extra: str
+) -> None:
+    hidden = tmp_path / module
     hidden.mkdir()
     (hidden / "__init__.py").write_text("raise ImportError('hidden')\n")
-    gated.env["PYTHONPATH"] = f"{tmp_path}:{ROOT}"
-    try:
-        import subprocess
-
-        done = subprocess.run(
-            gated.argv("mcp"), cwd=gated.folder, env=gated.environment(), capture_output=True, text=True, input=""
-        )
-    finally:
-        del gated.env["PYTHONPATH"]
+    env = {**gated.environment(), "PYTHONPATH": f"{tmp_path}:{ROOT}"}
+    done = subprocess.run(gated.argv(command), cwd=gated.folder, env=env, capture_output=True, text=True, input="")
     assert (done.returncode, done.stdout) == (4, "")
-    assert "extra: mcp" in done.stderr and "devteam[mcp]" in done.stderr
+    assert f"extra: {extra}" in done.stderr and f"devteam[{extra}]" in done.stderr

@@ -24,13 +24,23 @@ PATIENCE_SECONDS = 30.0
 """How long the demo waits for an answer before its scenario gives one."""
 
 
-def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool, trust: str, no_sandbox: bool) -> None:
-    """`devteam tui`."""
+def show(
+    *,
+    sprint: str,
+    replay: str,
+    inline: bool,
+    theme: str,
+    ascii_only: bool,
+    trust: str,
+    no_sandbox: bool,
+    served: bool = False,
+) -> None:
+    """`devteam tui`. `served`: a browser is at the other end of its pipes."""
     from engine.link.replay import ReplayLink
     from engine.link.user_errors import UserError, as_user_error
     from engine.service.links import attached_link, waiting_link
 
-    if not say.on_terminal():
+    if not served and not say.on_terminal():
         raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
     if replay.endswith(".jsonl"):
         link = ReplayLink.from_file(Path(replay), speed=1.0, at_end=False)
@@ -63,7 +73,9 @@ def show(*, sprint: str, replay: str, inline: bool, theme: str, ascii_only: bool
         _state, leave = asyncio.run(_inline(desk, folder, run, options))
         _leave(leave)
         return
-    _leave(_attached(desk, folder, options, trust, no_sandbox))
+    leave = _attached(desk, folder, options, trust, no_sandbox, quiet=served)
+    if not served:
+        _leave(leave)
 
 
 def show_demo(folder: Path, options: Options) -> None:
@@ -84,7 +96,9 @@ def show_demo(folder: Path, options: Options) -> None:
         say.out(f"(you went another way than the scenario: {'; '.join(wrong)})")
 
 
-def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str, no_sandbox: bool) -> Leave:
+def _attached(
+    desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str, no_sandbox: bool, *, quiet: bool = False
+) -> Leave:
     """Follow the running engine; with none running and work left, start one that outlives this terminal."""
     from engine.service.links import attached_link
 
@@ -96,6 +110,8 @@ def _attached(desk: Desk, folder: SprintFolder, options: TuiOptions, trust: str,
         return await asyncio.to_thread(_started_again, desk, folder, trust, no_sandbox)
 
     leave = _open(attached_link(desk, folder), dataclasses.replace(options, restart=restart))
+    if quiet:
+        return leave
     if leave.action == "detach" and desk.engine() is not None:
         from engine.core.attendance import words
 

@@ -1,18 +1,19 @@
-"""Commands about the engines themselves: ps, kill."""
+"""Commands about the engines themselves: ps, serve, kill."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from tui.cli import printing as say
-from tui.cli.view_commands import JsonOption
+from tui.cli.view_commands import JsonOption, SprintOption
 
 
 def register(app: typer.Typer) -> None:
-    for command in (ps, kill):
+    for command in (ps, serve, kill):
         app.command()(command)
 
 
@@ -53,6 +54,44 @@ def ps(json: JsonOption = False) -> None:
         say.table(("PID", "SPRINT", "TASKS", "SPENT", "", "REPOSITORY"), rows)
     else:
         say.out("no engine is running")
+
+
+def serve(
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="On 127.0.0.1.")] = 8017,
+    sprint: SprintOption = "",
+) -> None:
+    """Show the dashboard in a browser.
+
+    On this machine only, at an address that holds a secret. Needs the extra serve.
+    """
+    import shlex
+
+    from engine.link.user_errors import UserError
+    from tui.cli.safe_path import own_program
+    from tui.cli.trusting import ask_trust
+
+    desk = say.desk()
+    folder = desk.sprint(sprint) if desk.any_sprint() else None
+    if say.on_terminal():
+        ask_trust(desk, "")
+    try:
+        from tui.cli.serving import Dashboards
+    except ImportError as error:
+        hint = "pip install 'devteam[serve]'   (pipx: pipx inject devteam textual-serve)"
+        raise UserError("devteam serve needs textual-serve, which is not installed (extra: serve)", hint) from error
+    chosen = ["--sprint", folder.id] if folder is not None else []
+    command = own_program("tui.cli.main", "tui", "--served", *chosen, start=str(desk.root))
+
+    def tell(line: str) -> None:
+        say.out(line)
+        say.flush()
+
+    try:
+        Dashboards(shlex.join(command), port, tell).serve()
+    except OSError as error:
+        raise UserError(
+            f"port {port}: {error.strerror or error}", f"devteam serve --port {port % 65535 + 1}"
+        ) from error
 
 
 def kill() -> None:

@@ -182,6 +182,7 @@ def tui(
     ascii_: Annotated[bool, typer.Option("--ascii", help="Draw with ASCII characters only.")] = False,
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,
+    served: Annotated[bool, typer.Option("--served", hidden=True, help="Started by devteam serve.")] = False,
 ) -> None:
     """Open the dashboard, also as devteam attach. Closing it leaves the engine running."""
     from tui.cli.dashboard import show
@@ -194,6 +195,7 @@ def tui(
         ascii_only=ascii_,
         trust=trust,
         no_sandbox=no_sandbox,
+        served=served,
     )
 
 
