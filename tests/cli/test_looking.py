@@ -17,7 +17,8 @@ from tui.cli.event_text import event_line
 COMMANDS = (
     "init", "plan", "prd", "replan", "sprints", "run", "demo", "tui", "status", "log", "report", "answer", "pause",
     "resume", "stop", "cancel", "cost", "doctor", "evidence", "trust", "land", "agents", "skip", "retry", "steer",
-    "auto", "implement", "stats", "mcp", "allow", "accept", "council", "gate", "questions", "flaky", "attach", "ps", "kill", "clean", "drill", "serve",
+    "auto", "implement", "stats", "mcp", "serve", "allow", "accept", "council", "gate", "questions", "flaky",
+    "attach", "ps", "kill", "clean", "drill",
 )  # fmt: skip
 GROUPS = {
     "learnings": ("list", "show", "drop"),
