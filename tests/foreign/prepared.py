@@ -59,6 +59,12 @@ def made(project: Foreign, folder: Path) -> None:
     subprocess.run([*GIT, "commit", "-qm", "start"], cwd=folder, check=True)
 
 
+def version_of(project: Foreign) -> str:
+    """NAME==VERSION or NAME@VERSION as it was fetched; empty where its files are our own."""
+    found = inspect.getclosurevars(project.make).nonlocals.get("what", "")
+    return found if isinstance(found, str) else ""
+
+
 def _record(project: Foreign) -> str:
     """What its making depends on."""
     made_by = inspect.getclosurevars(project.make).nonlocals

@@ -18,7 +18,7 @@ from pathlib import Path
 import tomli_w
 
 from tests.foreign.changes import Change, changes
-from tests.foreign.prepared import GIT
+from tests.foreign.prepared import GIT, version_of
 from tests.foreign.projects import Foreign
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +36,7 @@ reserve_usd = 0.1
 class Row:
     project: str
     what: str
+    version: str = ""
     init: str = ""
     honest: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
@@ -48,10 +49,12 @@ class Row:
     own_cpu: list[float] = field(default_factory=list)
 
     def words(self) -> str:
+        """Project and version, what init took, what became of each change, calls paid before a refusal."""
         ratio = f"{sum(self.cpu) / sum(self.own_cpu):.1f} ×" if self.cpu and sum(self.own_cpu) else "–"
         return (
-            f"{self.project:<26} {self.init:<30} honest {' '.join(self.honest):<28} wrong {' '.join(self.wrong):<24} "
-            f"own tests {' '.join(self.own) or '–':<18} CPU {ratio:<7} {self.seconds:.0f} s"
+            f"{self.project:<26} {self.version:<22} {self.init:<30} honest {' '.join(self.honest):<28} "
+            f"wrong {' '.join(self.wrong):<24} own tests {' '.join(self.own) or '–':<18} paid {self.paid}  "
+            f"CPU {ratio:<7} {self.seconds:.0f} s"
         )
 
 
@@ -71,7 +74,7 @@ class Served:
     def __init__(self, project: Foreign, source: Path, place: Path) -> None:
         self.project, self.folder, self.place = project, source, place
         self.home = place / "home"
-        self.row = Row(project=project.name, what=project.what)
+        self.row = Row(project=project.name, what=project.what, version=version_of(project))
         self.said: list[str] = []
 
     def serve(self, chosen: str = "") -> None:
