@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from engine.core.model import Criterion
 from engine.core.state import TaskState
+from engine.core.status_words import of_phase
 from tui.kit.glyphs import of_status
-from tui.kit.paint import BLANK, Line, Span, crop, outside, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, outside, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import short_hash
 from tui.screens.list_page import SheetPage
@@ -21,11 +22,12 @@ def plan_lines(view: View, width: int) -> list[Line]:
     for index, phase in enumerate(plan.phases):
         lines += [
             BLANK,
-            crop(
+            spread(
                 [
                     (f"{outside(phase.id)}  {outside(phase.title).upper()}", "accent bold"),
                     ("  scaffold" if phase.scaffold else "", "muted"),
                 ],
+                [(of_phase(view.state, index), "muted")],
                 width,
             ),
         ]
