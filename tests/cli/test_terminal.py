@@ -147,3 +147,16 @@ def test_the_dashboard_on_a_damaged_journal(tmp_path: Path, home: Path) -> None:
     finally:
         dashboard.close()
         ground.run("stop", "--now")
+
+
+def test_a_dashboard_ends_with_its_terminal_though_no_signal_tells_it(tmp_path: Path, home: Path) -> None:
+    """It would turn in circles at the end of its input for ever; the engine goes on, and asks nobody any more."""
+    ground = trusted(make(tmp_path / "repo", home, config=CONFIG.replace('"auto"', '"gated"')))
+    dashboard = Screen(ground, "tui")
+    try:
+        dashboard.until("GATE")
+        os.close(dashboard._fd)  # the terminal dies; the dashboard has no controlling terminal, so no SIGHUP comes
+        assert dashboard.process.wait(timeout=patience(30)) is not None
+    finally:
+        dashboard.process.kill()
+        ground.run("stop", "--now")

@@ -21,6 +21,7 @@ from tui.app.feed import Feed
 from tui.app.gate_queue import GateQueue
 from tui.app.options import Leave, TuiOptions
 from tui.app.steering import Steering
+from tui.app.terminal_life import end_with_terminal
 from tui.app.theme import DEFAULT, ThemeProblem, load_all
 from tui.kit import keys as key_registry
 from tui.kit.glyphs import ASCII, UNICODE
@@ -350,4 +351,8 @@ class DevteamApp(App[Leave]):
 
 def run_tui(link: Link, options: TuiOptions | None = None) -> Leave:
     """Run the dashboard until the user leaves it. The link is closed then; the engine behind it goes on."""
-    return DevteamApp(link, options).run() or Leave()
+    from textual.messages import ExitApp
+
+    app = DevteamApp(link, options)
+    end_with_terminal(0, lambda: app.post_message(ExitApp()))
+    return app.run() or Leave()
