@@ -51,6 +51,7 @@ from engine.perform.secrets.redact import Redactor
 from engine.perform.secrets.redacted_facts import Redacted, redacting
 from engine.perform.shell import Shell
 from engine.perform.surveying import Surveyor
+from engine.perform.workspace import git_service
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.workspace import Workspace
 from engine.plans.change import describe_change
@@ -255,7 +256,7 @@ class Session:
             context_of=lambda state: views.context(state) + surveyor.context(state) + dependencies.context(),
             lessons_of=self._lessons,
             secrets=secrets,
-            publish=publish,
+            publish=self.bus.publish,  # what agents say is redacted where it comes in
             now=self._clock.now,
         )
         dependencies = Dependencies(
@@ -268,6 +269,7 @@ class Session:
             server=server_of(config, project, spawner, redactor.text),
         )
         self._stack.push_async_callback(dependencies.close)
+        self._stack.callback(git_service.close_all)
         shell = Shell(
             workspace=workspace,
             dependencies=dependencies,

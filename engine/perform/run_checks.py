@@ -27,7 +27,7 @@ from engine.perform.checks.run.spec import CheckSpec, HeldOut, Setting
 from engine.perform.checks.run.uncollectable import not_installed, unfetched
 from engine.perform.process.spawning import Spawner
 from engine.perform.rehearsal import Rehearsal, only_in_clone
-from engine.perform.workspace import trees
+from engine.perform.workspace import git_service, trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import GitError
 from engine.perform.workspace.workspace import Workspace
@@ -45,7 +45,7 @@ class RoomTrees:
 
     def overlay(self, tree: str, paths: Sequence[str], from_tree: str) -> str:
         wanted = [os.fsencode(path) for path in paths]
-        return trees.overlay(self._store.git, tree, from_tree, wanted, self._store.scratch)
+        return trees.overlay(self._store.git, tree, from_tree, wanted)
 
     def show(self, tree: str, path: str) -> bytes | None:
         try:
@@ -70,8 +70,8 @@ class RoomTrees:
                 changes[name] = None
                 continue
             mode = entries[name][0] if name in entries else b"100644"
-            changes[name] = (mode, git.run("hash-object", "-w", "--stdin", stdin=data).strip())
-        return trees.edit(git, tree, changes, self._store.scratch)
+            changes[name] = (mode, git_service.write_blob(git, data, self._store.scratch))
+        return trees.edit(git, tree, changes)
 
     def files(self, tree: str) -> Sequence[str]:
         return [trees.fs_path(path) for path in trees.entries(self._store.git, tree)]

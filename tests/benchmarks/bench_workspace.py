@@ -51,13 +51,13 @@ _calls = [0]
 
 
 def _count() -> None:
-    original = git_module.Git._execute
+    original = git_module.Git._started
 
     def counted(self: git_module.Git, *arguments: object) -> object:
         _calls[0] += 1
         return original(self, *arguments)  # type: ignore[arg-type]
 
-    git_module.Git._execute = counted  # type: ignore[method-assign,assignment]
+    git_module.Git._started = counted  # type: ignore[method-assign,assignment]
 
 
 def build(path: Path, files: int) -> Path:

@@ -15,7 +15,7 @@ import pytest
 
 from engine import files
 from engine.core.model import Verdict
-from engine.perform.workspace import destroy, land
+from engine.perform.workspace import destroy, git_service, land
 from engine.perform.workspace import git as git_module
 from engine.perform.workspace.facts import Committed
 from engine.perform.workspace.workspace import Workspace
@@ -23,6 +23,7 @@ from tests.workspace.repos import differences, fingerprint, git, make_repo, open
 
 STEPS = (
     (git_module.Git, "_execute"),
+    (git_service.Helper, "exchange"),
     (Path, "rename"),
     (Path, "replace"),
     (Path, "unlink"),
@@ -35,7 +36,7 @@ STEPS = (
 
 WRITING = frozenset(
     ("update-ref", "read-tree", "update-index", "commit-tree", "unpack-objects", "index-pack", "checkout-index",
-     "clone",      "init", "pack-objects", "hash-object", "write-tree")
+     "clone",      "init", "pack-objects", "hash-object", "write-tree", "mktree")
 )  # fmt: skip
 
 
@@ -69,8 +70,7 @@ def _die_at(number: int) -> None:
 
     def fatal(original: Callable[..., object]) -> Callable[..., object]:
         def step(*args: object, **more: object) -> object:
-            reads = isinstance(args[0], git_module.Git) and args[1][0] not in WRITING if args else False
-            left[0] -= not reads
+            left[0] -= not (args and _reads(args))
             if left[0] <= 0:
                 os.kill(os.getpid(), signal.SIGKILL)
             return original(*args, **more)
@@ -79,6 +79,16 @@ def _die_at(number: int) -> None:
 
     for owner, name in STEPS:
         setattr(owner, name, fatal(getattr(owner, name)))
+
+
+def _reads(args: tuple[object, ...]) -> bool:
+    match args:
+        case (git_module.Git(), [verb, *_], *_):
+            return verb not in WRITING
+        case (git_service.Helper(_arguments=[verb, *_]), *_):
+            return verb not in WRITING
+        case _:
+            return False
 
 
 def test_start(repo: Path) -> None:

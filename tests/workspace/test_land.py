@@ -153,7 +153,7 @@ def _with_file(work: Workspace, tree: str, name: str) -> str:
     from engine.perform.workspace import trees
 
     oid = work.store.git.line("hash-object", "-w", "--stdin", stdin=b"n\n").encode()
-    return trees.edit(work.store.git, tree, {name.encode(): (b"100644", oid)}, work.store.scratch)
+    return trees.edit(work.store.git, tree, {name.encode(): (b"100644", oid)})
 
 
 def test_devteams_own_files_are_nobodys_business(repo: Path) -> None:

@@ -175,8 +175,8 @@ def test_many_files_cost_few_processes(repo: Path, monkeypatch: pytest.MonkeyPat
         return len(started) - before
 
     started: list[object] = []
-    real = Git._execute
-    monkeypatch.setattr(Git, "_execute", lambda self, *rest: (started.append(rest[0]), real(self, *rest))[1])
+    real = Git._started
+    monkeypatch.setattr(Git, "_started", lambda self, *rest: (started.append(rest[0]), real(self, *rest))[1])
     work = open_workspace(repo)
     work.start_sprint(1.0)
     starts(3)

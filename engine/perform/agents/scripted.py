@@ -159,7 +159,7 @@ class ScriptedAgent:
             return AgentResult(kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario")
         stream = _Stream(call.max_turns)
         spec = ProcessSpec(
-            argv=(sys.executable, "-I", "-c", _PLAYER.read_text(encoding="utf-8")),
+            argv=(sys.executable, "-I", "-S", "-c", _PLAYER.read_text(encoding="utf-8")),
             cwd=call.checkout,
             env=call.env,
             stdin=msgspec.json.encode(self._played(call, step)),
@@ -247,6 +247,9 @@ class _Stream:
         elif kind != "start":
             return [_raw(line)]
         return []
+
+    def feed_block(self, block: bytes) -> list[Output]:
+        return [output for line in block.split(b"\n") for output in self.feed(line)]
 
     def feed_error(self, line: bytes) -> list[Output]:
         return []

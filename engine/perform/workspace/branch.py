@@ -14,7 +14,7 @@ from engine.core.clean import clean_line
 from engine.core.model import MachineFault
 from engine.perform.workspace import packs, trees
 from engine.perform.workspace.facts import MovedBack, Started, WorkspaceError
-from engine.perform.workspace.repository import Repository
+from engine.perform.workspace.repository import STEP, Repository
 from engine.perform.workspace.store import Store
 
 
@@ -38,7 +38,7 @@ class Heads:
 
 def heads(repo: Repository, sprint: str) -> Heads:
     names = branch_of(sprint), ref_of(sprint, "tip"), ref_of(sprint, "held")
-    found = repo.refs(*names)
+    found = repo.at(*names)
     return Heads(*(found.get(name, "") for name in names))
 
 
@@ -93,7 +93,7 @@ def bring_back(store: Store, sprint: str, commit: str, started: Started) -> None
     store.say(f"every ref of {sprint} was gone: devteam/{sprint} is back at {commit[:10]}")
 
 
-def move(store: Store, sprint: str, new: str, old: str, why: str) -> str:
+def move(store: Store, sprint: str, new: str, old: str, why: str = STEP) -> str:
     """Move the sprint from `old` to `new` by compare-and-swap; returns the ref that has it."""
     repo = store.repo
     now = heads(repo, sprint)

@@ -53,7 +53,7 @@ def commit(
         new = _write(store, whole, base, text, at)
         try:
             with packs.taken(store, new, (base,)):
-                branch = sprint_branch.move(store, sprint, new, head, f"devteam: {clean_line(task)}")
+                branch = sprint_branch.move(store, sprint, new, head)
         except GitError:
             if sprint_branch.head(store, sprint) == head:
                 raise

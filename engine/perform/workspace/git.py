@@ -7,6 +7,7 @@ name (see repository.py), and what an agent wrote is only ever looked at with th
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shlex
@@ -25,6 +26,8 @@ from engine.perform.workspace.facts import WorkspaceError
 
 if TYPE_CHECKING:
     from subprocess import Popen
+
+    Process = Popen[bytes]
 
 LOCK_SECONDS = 10
 """How long a lock of another git is waited for before it is named."""
@@ -180,21 +183,8 @@ class Git:
     ) -> tuple[int, bytes, str]:
         from subprocess import TimeoutExpired
 
-        from git.cmd import Git as Command
-
-        env = self._environment()
-        argv = [*_without_inherited(env), executable(), *HARDENED, *options]
-        if self.git_dir is not None:
-            argv.append(f"--git-dir={self.git_dir}")
-        if self.work_tree is not None:
-            argv.append(f"--work-tree={self.work_tree}")
-        argv += arguments
         # (a real file or None: PIPE is never asked for, so that nothing has to be fed while output is read)
-        handle = Command(str(self.cwd)).execute(argv, istream=cast("BinaryIO | None", stdin), as_process=True, env=env)
-        process = handle.proc
-        if process is None or process.stdout is None or process.stderr is None:
-            raise WorkspaceError("git could not be started")
-
+        process = self._started(arguments, stdin, options)
         if cap:
             status, out, err = _capped(process, cap, timeout)
         else:
@@ -205,6 +195,30 @@ class Git:
             status = process.returncode
         return status, out, err.decode("utf-8", "replace")
 
+    def start(self, *arguments: str) -> Popen[bytes]:
+        """A git that stays and is asked again and again by its pipes: see git_service.py, its only caller."""
+        from subprocess import PIPE
+
+        return self._started(arguments, PIPE, ())
+
+    def _started(
+        self, arguments: tuple[str, ...], stdin: IO[bytes] | int | None, options: tuple[str, ...]
+    ) -> Popen[bytes]:
+        from git.cmd import Git as Command
+
+        env = self._environment()
+        argv = [*_without_inherited(env), executable(), *HARDENED, *options]
+        if self.git_dir is not None:
+            argv.append(f"--git-dir={self.git_dir}")
+        if self.work_tree is not None:
+            argv.append(f"--work-tree={self.work_tree}")
+        argv += arguments
+        handle = Command(str(self.cwd)).execute(argv, istream=cast("BinaryIO | None", stdin), as_process=True, env=env)
+        process, handle.proc = handle.proc, None  # whoever asked for it ends it
+        if process is None or process.stdout is None or process.stderr is None:
+            raise WorkspaceError("git could not be started")
+        return process
+
     def _environment(self) -> dict[str, str]:
         env = {**ENVIRONMENT, **self.env}
         if self.config:
@@ -213,6 +227,24 @@ class Git:
                 env[f"GIT_CONFIG_KEY_{place}"] = key
                 env[f"GIT_CONFIG_VALUE_{place}"] = value
         return env
+
+
+def end(process: Popen[bytes]) -> None:
+    """End a lasting git: its pipes are closed, which it takes for the end; asked and then killed if it does not go."""
+    from subprocess import TimeoutExpired
+
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with contextlib.suppress(OSError):
+                pipe.close()
+    for ask in (None, process.terminate, process.kill):
+        if ask is not None:
+            ask()
+        try:
+            process.wait(GRACE if ask is not None else 1.0)
+        except TimeoutExpired:
+            continue
+        return
 
 
 def _ended(process: Popen[bytes]) -> tuple[bytes, bytes]:

@@ -63,13 +63,12 @@ def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str])
         return Rules(path, tuple(nul_split(links.read_bytes())), tree)
     files: list[tuple[bytes, bytes]] = []
     gitlinks: list[bytes] = []
-    for record in nul_split(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
-        if record.endswith(b".gitignore"):
-            head, name = record.split(b"\t", 1)
-            if name.rpartition(b"/")[2] == b".gitignore" and head.startswith(b"100"):
-                files.append((name, head.split(b" ")[2]))
-        elif record.startswith(trees.GITLINK):
-            gitlinks.append(record.split(b"\t", 1)[1])
+    for name, (mode, oid) in trees.entries(git, tree).items():
+        if name.endswith(b".gitignore"):
+            if name.rpartition(b"/")[2] == b".gitignore" and mode.startswith(b"100"):
+                files.append((name, oid))
+        elif mode == trees.GITLINK:
+            gitlinks.append(name)
     contents = trees.blobs(git, (oid for _, oid in files))
     lines = [*LITTER, *own.split(b"\n")]
     for name, oid in sorted(files, key=lambda pair: pair[0].count(b"/")):  # deeper files have the last word

@@ -47,7 +47,7 @@ def write_patch(store: Store, started: Started, target: Path) -> LandReport:
     # Plan and progress are on the disk already, and newer there.
     changes = trees.diff(store.git, anchor.tree, whole, lines=False)
     ours = {change.path for change in changes} - {change.path for change in but_pages(changes, started.sprint)}
-    data = trees.binary_patch(store.git, anchor.tree, trees.overlay(store.git, whole, anchor.tree, ours, store.scratch))
+    data = trees.binary_patch(store.git, anchor.tree, trees.overlay(store.git, whole, anchor.tree, ours))
     files.write(target, data, mode=files.SHARED)
     return LandReport(ok=True, commit=tip, detail=f"patch written: git apply {quoted(target)}")
 
@@ -120,7 +120,7 @@ def _target(
     back = {change.path: (change.old_mode, change.old) if change.old_mode != ABSENT else None for change in put}
     parent = anchor.head
     for entry in reversed(trees.log(store.git, tip, f"^{anchor.base}")):
-        tree = trees.edit(store.git, entry.tree, back, store.scratch)
+        tree = trees.edit(store.git, entry.tree, back)
         parent = _rebuilt(store, entry.commit, tree, parent)
     return parent, False
 

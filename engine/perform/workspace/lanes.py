@@ -70,6 +70,7 @@ def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE, m
 def set_tree(store: Store, view: scan.View, tree: str) -> None:
     """Make the tracked files of a work tree exactly `tree`, overwriting what is in the way."""
     view.git.run("read-tree", "--reset", "-u", tree)
+    scan.holds(view, tree)
 
 
 def remove_untracked(store: Store, view: scan.View, keep: Iterable[str] = (), rules: Rules | None = None) -> None:

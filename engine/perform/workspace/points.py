@@ -18,6 +18,7 @@ from engine.perform.workspace.branch import head as sprint_head
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
 from engine.perform.workspace.names import shown
 from engine.perform.workspace.putback import clean_name
+from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.store import Store
 
 SEARCHED = 10
@@ -92,14 +93,13 @@ def create_baseline(store: Store, sprint: str, milestone: str, at: float, descri
     """A named ref at the branch's place. The same milestone at the same place is the same baseline."""
     commit = sprint_head(store, sprint)
     name = clean_name(milestone)
-    taken = store.repo.refs(ref_of(sprint, "baseline"))
     ref, number = ref_of(sprint, "baseline", name), 1
-    while taken.get(ref, commit) != commit:
+    while (taken := store.repo.at(ref)).get(ref, commit) != commit:
         number += 1
         ref = ref_of(sprint, "baseline", f"{name}-{number}")
     made = Baseline(milestone=milestone, ref=ref, commit=commit, at=at, description=clean_line(description))
     if ref not in taken:
-        store.repo.update_refs([(ref, commit, store.repo.null)], f"devteam: baseline {name}")
+        store.repo.update_refs([(ref, commit, store.repo.null)], STEP)
     write(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
     return made
 
@@ -188,7 +188,7 @@ def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rol
         if not _belongs(store, sprint, commit):
             raise WorkspaceError(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
         backup = _next_backup(store, sprint)
-        _set(store, backup, head, f"devteam: {clean_line(reason)} at {int(at)}")
+        _set(store, backup, head)
         move(store, sprint, commit, head, f"devteam: roll back, {clean_line(reason)}")
     tree = trees.tree_of(store.git, commit)
     return Rollback(commit=commit, tree=tree, before=head, backup=backup, reason=reason)
@@ -230,7 +230,7 @@ def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> 
     text = f"devteam: put aside, {clean_line(name)}{_left_out(left_out)}\n"
     commit = git.line("commit-tree", tree, "-p", head, "-F", "-", stdin=text.encode("utf-8", "replace"))
     with packs.taken(store, commit, (head,)):
-        _set(store, ref, commit, "devteam: backup")
+        _set(store, ref, commit)
     return ref
 
 
@@ -248,7 +248,7 @@ def keep_tree(
     text = f"devteam: kept of task {clean_line(task)}, {clean_line(name)}\n\n{about}\n\n{trailers}\n"
     commit = git.line("commit-tree", tree, "-p", base, "-F", "-", stdin=text.encode("utf-8", "replace"))
     with packs.taken(store, commit, (base,)):
-        _set(store, ref, commit, "devteam: kept")
+        _set(store, ref, commit)
     return ref
 
 
@@ -266,7 +266,8 @@ def _number(ref: str) -> int:
     return int(tail) if tail.isdigit() else 0
 
 
-def _set(store: Store, ref: str, commit: str, why: str) -> None:
-    old = store.repo.refs(ref).get(ref, store.repo.null)
+def _set(store: Store, ref: str, commit: str) -> None:
+    """A ref of ours: without a log of its own, so why it is moved is said nowhere."""
+    old = store.repo.at(ref).get(ref, store.repo.null)
     if old != commit:
-        store.repo.update_refs([(ref, commit, old)], why)
+        store.repo.update_refs([(ref, commit, old)], STEP)

@@ -67,7 +67,7 @@ def with_pages(store: Store, sprint: str, progress: Progress, tree: str, task: s
         pages[name] = (mode, data)
     oids = _written(store, [data for _mode, data in pages.values()])
     entries = {name: (mode, oid) for (name, (mode, _data)), oid in zip(pages.items(), oids, strict=True)}
-    return trees.edit(store.git, tree, entries, store.scratch)
+    return trees.edit(store.git, tree, entries)
 
 
 def _written(store: Store, contents: list[bytes]) -> list[bytes]:

@@ -39,7 +39,7 @@ def plan(store: Store, before: str, base: str, seen: Scan, bad: set[bytes], forb
     for change in trees.diff(store.git, before, base, lines=False):
         if change.path in bad and forbidden(change.path):
             targets[change.path] = _after(change)
-    return trees.edit(store.git, seen.tree, _closed(store, seen.tree, targets), store.scratch)
+    return trees.edit(store.git, seen.tree, _closed(store, seen.tree, targets))
 
 
 def _after(change: Change) -> tuple[bytes, bytes] | None:
@@ -78,7 +78,7 @@ def keep(
 ) -> None:
     """The patch that would bring everything back in, but for files with a secret in them, and the report."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    shown_tree = trees.overlay(store.git, seen.tree, report.tree, leaked, store.scratch) if leaked else seen.tree
+    shown_tree = trees.overlay(store.git, seen.tree, report.tree, leaked) if leaked else seen.tree
     if report.tree != shown_tree:
         files.write(folder / "put-back.patch", trees.binary_patch(store.git, report.tree, shown_tree))
     files.write(folder / "report.json", msgspec.json.encode(Kept(before=before, base=base, report=report)))

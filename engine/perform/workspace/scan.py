@@ -33,6 +33,8 @@ class View:
     """Carries the index, the work tree and the git directory."""
     index: Path
     folder: Path
+    ours: bool = False
+    """Nobody but us ever writes this index, so that what is in it need not be asked again."""
 
 
 def view(git: Git, index: Path, folder: Path) -> View:
@@ -43,7 +45,31 @@ def view(git: Git, index: Path, folder: Path) -> View:
             break
         threading.Event().wait(0.05)
     lock.unlink(missing_ok=True)
-    return View(git.with_index(index, folder), index, folder)
+    return View(git.with_index(index, folder), index, folder, ours=True)
+
+
+_held: dict[Path, tuple[tuple[int, int, int], str]] = {}
+
+
+def holds(seen: View, tree: str) -> None:
+    """Remember which tree is in an index, until anybody writes to it."""
+    stamp = _stamp(seen.index)
+    if seen.ours and stamp is not None:
+        _held[seen.index] = (stamp, tree)
+
+
+def held(seen: View) -> str:
+    """The tree that is in an index; empty: git has to be asked."""
+    stamp, tree = _held.get(seen.index, (None, ""))
+    return tree if stamp is not None and stamp == _stamp(seen.index) else ""
+
+
+def _stamp(index: Path) -> tuple[int, int, int] | None:
+    try:
+        status = index.stat()
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def heal(folder: Path) -> list[Odd]:
@@ -124,12 +150,18 @@ def refresh(
             odd.append(Odd(path=shown(path.rstrip(b"/")), rule="nested-repository", text=text, whole=True))
         else:
             _sort(seen.folder, path, fresh, [], odd, max_file)
+    tree = held(seen) if not gone and not fresh else ""
+    if gone or fresh:
+        _held.pop(seen.index, None)
     if gone:
         seen.git.run("update-index", "--force-remove", "-z", "--stdin", stdin=nul_list(gone))
     if fresh:
         odd += _add(seen, fresh)
+    if not tree:
+        tree = seen.git.line("write-tree")
+        holds(seen, tree)
     return Scan(
-        tree=seen.git.line("write-tree"),
+        tree=tree,
         odd=tuple(odd),
         touched=tuple(shown(path) for path in [*gone, *fresh]),
     )

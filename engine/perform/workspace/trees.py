@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from engine.core.model import FileChange
 from engine.core.vocabulary import ChangeKind
+from engine.perform.workspace import git_service
 from engine.perform.workspace.facts import LogEntry, WorkspaceError
 from engine.perform.workspace.git import RAW_DIFF, Git, GitError, nul_split
 from engine.perform.workspace.names import raw, shown
+from engine.perform.workspace.tree_editing import edited
+from engine.perform.workspace.unchanging import Kept
 
 GITLINK = b"160000"
 SYMLINK = b"120000"
@@ -63,22 +64,32 @@ def parse_raw(data: bytes) -> list[Change]:
     return [Change(c.path, c.old_mode, c.old, c.new_mode, c.new, *counts.get(c.path, none)) for c in changes]
 
 
+_LISTED = ("-r", "-z", "--full-index", "--raw", "--numstat", *RAW_DIFF)
+_PATCH = ("-r", "-p", "--full-index", *RAW_DIFF)
+_diffs: Kept[tuple[Change, ...]] = Kept(64)
+
+
 def diff(git: Git, before: str, after: str, lines: bool = True) -> list[Change]:
     """Every path that differs between two trees (or commits)."""
-    if before == after:
+    old, new = tree_of(git, before), tree_of(git, after)
+    if old == new:
         return []
-    wanted = ("--raw", "--numstat") if lines else ("--raw",)
-    return parse_raw(git.run("diff-tree", "-r", "-z", "--full-index", *wanted, *RAW_DIFF, before, after, "--"))
+    found = _diffs.get((git.git_dir, old, new, lines)) or _diffs.get((git.git_dir, old, new, True))
+    if found is None:
+        wanted = _LISTED if lines else tuple(word for word in _LISTED if word != "--numstat")
+        found = tuple(parse_raw(git_service.diff(git, wanted, old, new)))
+        _diffs.put((git.git_dir, old, new, lines), found, len(found))
+    return list(found)
 
 
 def patch(git: Git, before: str, after: str, path: str | None = None, cap: int = 1_000_000) -> str:
     """A unified diff for people and prompts, cut at `cap` bytes with a line that says so."""
-    where = (fs_path(raw(path)),) if path else ()
-    status, out, err = git.status(
-        "diff-tree", "-r", "-p", "--full-index", *RAW_DIFF, before, after, "--", *where, cap=cap + 1
-    )
-    if status:
-        raise GitError(("diff-tree",), status, err)
+    if path is None:
+        out = git_service.diff(git, _PATCH, tree_of(git, before), tree_of(git, after), cap + 1)
+    else:
+        status, out, err = git.status("diff-tree", *_PATCH, before, after, "--", fs_path(raw(path)), cap=cap + 1)
+        if status:
+            raise GitError(("diff-tree",), status, err)
     text = out[:cap].decode("utf-8", "replace")
     if len(out) <= cap:
         return text
@@ -107,24 +118,45 @@ def fs_path(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
-_trees: dict[tuple[str, str], str] = {}  # a commit's tree never changes
+_trees: Kept[str] = Kept(5000)
+_entries: Kept[Mapping[bytes, tuple[bytes, bytes]]] = Kept(8)
 
 
 def tree_of(git: Git, commit: str) -> str:
     """The tree of a commit, or of a tree itself."""
-    key = (str(git.git_dir), commit)
+    if len(commit) not in (40, 64):
+        return git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
+    key = (git.git_dir, commit)
     found = _trees.get(key)
     if found is None:
-        found = git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
-        if len(commit) in (40, 64):
-            if len(_trees) > 5000:
-                _trees.clear()
-            _trees[key] = found
+        (object_,) = git_service.read(git, [commit.encode()])
+        if object_ is None:
+            raise GitError(("cat-file",), 128, f"object {commit} is missing")
+        if object_.kind == "tree":
+            found = object_.oid
+        elif object_.kind == "commit" and object_.data.startswith(b"tree "):
+            found = object_.data[5 : object_.data.index(b"\n")].decode()
+        else:
+            found = git.line("rev-parse", "--verify", "--end-of-options", commit + "^{tree}")
+        _trees.put(key, found)
     return found
 
 
-def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
-    """path → (mode, object) of every file of a tree."""
+def entries(git: Git, tree: str) -> Mapping[bytes, tuple[bytes, bytes]]:
+    """path → (mode, object) of every file of a tree, in git's order.
+
+    Told by what differs from the tree that was asked for last: a repository of many files is listed once.
+    """
+    wanted = tree_of(git, tree)
+    found = _entries.get((git.git_dir, wanted))
+    if found is None:
+        last = _entries.newest(lambda key: key[0] == git.git_dir)
+        found = _listed(git, wanted) if last is None else _derived(git, str(last[0][1]), wanted, last[1])
+        _entries.put((git.git_dir, wanted), found, len(found))
+    return found
+
+
+def _listed(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     found: dict[bytes, tuple[bytes, bytes]] = {}
     for record in nul_split(git.run("ls-tree", "-r", "-z", "--full-tree", tree)):
         head, path = record.split(b"\t", 1)
@@ -133,42 +165,47 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     return found
 
 
+def _derived(
+    git: Git, other: str, tree: str, known: Mapping[bytes, tuple[bytes, bytes]]
+) -> dict[bytes, tuple[bytes, bytes]]:
+    found, grown = dict(known), False
+    for change in diff(git, other, tree, lines=False):
+        if change.new_mode == ABSENT:
+            found.pop(change.path, None)
+        else:
+            grown = grown or change.path not in found
+            found[change.path] = (change.new_mode, change.new)
+    return dict(sorted(found.items())) if grown else found
+
+
 def show(git: Git, tree: str, path: str, cap: int = 50_000_000) -> bytes:
     """The bytes of one file. Raises WorkspaceError when the tree has no such file."""
-    status, out, _ = git.status("cat-file", "blob", f"{tree}:{fs_path(raw(path))}", cap=cap)
-    if status:
-        raise WorkspaceError(f"{path} is not a file of tree {tree[:12]}")
-    return out
+    name = raw(path)
+    if b"\n" in name:  # a lasting process is asked by lines
+        status, out, _ = git.status("cat-file", "blob", f"{tree}:{fs_path(name)}", cap=cap)
+        if status == 0:
+            return out
+    else:
+        found = git_service.read(git, [tree.encode() + b":" + name])[0]
+        if found is not None and found.kind == "blob":
+            return found.data[:cap]
+    raise WorkspaceError(f"{path} is not a file of tree {tree[:12]}")
 
 
 def blobs(git: Git, objects: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Contents of several objects with one process."""
+    """Contents of several objects."""
     wanted = list(dict.fromkeys(objects))
-    if not wanted:
-        return {}
-    data = git.run("cat-file", "--batch", stdin=b"".join(oid + b"\n" for oid in wanted))
     found: dict[bytes, bytes] = {}
-    place = 0
-    for oid in wanted:
-        end = data.index(b"\n", place)
-        head = data[place:end].split(b" ")
-        if len(head) != 3:
+    for oid, object_ in zip(wanted, git_service.read(git, wanted), strict=True):
+        if object_ is None:
             raise WorkspaceError(f"object {oid.decode()} is missing", hint="git fsck", kind="permanent")
-        size = int(head[2])
-        found[oid] = data[end + 1 : end + 1 + size]
-        place = end + 1 + size + 1
+        found[oid] = object_.data
     return found
 
 
-def edit(git: Git, tree: str, changes: Mapping[bytes, tuple[bytes, bytes] | None], scratch: Path) -> str:
-    """`tree` with some paths replaced, or removed where the value is None."""
-    if not changes:
-        return tree
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="edit-") as folder:
-        view = git.with_index(Path(folder) / "index")
-        view.run("read-tree", tree)
-        apply_entries(view, changes)
-        return view.line("write-tree")
+def edit(git: Git, tree: str, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> str:
+    """`tree` with some paths replaced, or removed where the value is None. A file may take a folder's place."""
+    return edited(git, tree_of(git, tree), changes) if changes else tree
 
 
 def apply_entries(view: Git, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> None:
@@ -178,7 +215,7 @@ def apply_entries(view: Git, changes: Mapping[bytes, tuple[bytes, bytes] | None]
     view.run("update-index", "-z", "--replace", "--index-info", stdin=b"".join(gone + new))
 
 
-def overlay(git: Git, tree: str, other: str, wanted: Iterable[bytes], scratch: Path) -> str:
+def overlay(git: Git, tree: str, other: str, wanted: Iterable[bytes]) -> str:
     """`tree`, with the given paths as `other` has them."""
     chosen = set(wanted)
     differing = {
@@ -186,7 +223,7 @@ def overlay(git: Git, tree: str, other: str, wanted: Iterable[bytes], scratch: P
         for change in diff(git, tree, other, lines=False)
         if change.path in chosen
     }
-    return edit(git, tree, differing, scratch)
+    return edit(git, tree, differing)
 
 
 def merge(git: Git, ours: str, theirs: str) -> tuple[str, tuple[str, ...]]:

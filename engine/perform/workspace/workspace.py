@@ -286,7 +286,7 @@ class Workspace:
             for change in differing
             if wanted(change.path)
         }
-        return trees.edit(self.store.git, self.tree_of(tree), changes, self.store.scratch)
+        return trees.edit(self.store.git, self.tree_of(tree), changes)
 
     def export(self, tree: str, dest: Path | None = None, paths: Iterable[str] = (), keep: Iterable[str] = ()) -> Path:
         """The clean room: `dest` (default: room/ in the state directory) holds exactly `tree`, and the mount points."""

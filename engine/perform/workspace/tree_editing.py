@@ -1,0 +1,74 @@
+"""A tree with some paths changed: only the folders above them are read and written, however large the tree is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from engine.perform.workspace import git_service
+from engine.perform.workspace.git import Git, GitError
+
+FOLDER = b"40000"
+Entry = tuple[bytes, bytes]
+
+
+@dataclass
+class _Folder:
+    """What changes below one folder; a name is in one of the two."""
+
+    files: dict[bytes, Entry | None] = field(default_factory=dict)
+    folders: dict[bytes, _Folder] = field(default_factory=dict)
+
+
+def edited(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
+    """`tree` (by its object name) with each path as given, or without it where None is given."""
+    top = _Folder()
+    for path, entry in sorted(changes.items(), key=lambda item: item[1] is not None):  # removals first
+        here = top
+        *above, name = path.split(b"/")
+        for part in above:
+            here = here.folders.setdefault(part, _Folder())
+        here.files[name] = entry
+    made = _write(git, tree.encode(), top)
+    return made.decode() if made is not None else git_service.make_tree(git, ())
+
+
+def _write(git: Git, tree: bytes | None, changed: _Folder) -> bytes | None:
+    """The folder's new tree; None when nothing is left in it."""
+    now: dict[bytes, Entry] = dict(_read(git, tree)) if tree is not None else {}
+    before = dict(now)
+    for name, entry in changed.files.items():
+        if entry is not None:
+            now[name] = entry
+        elif name in now and now[name][0] != FOLDER:  # a path that is a folder by now is not the file that goes
+            del now[name]
+    for name, below in changed.folders.items():
+        there = now.get(name)
+        is_folder = there is not None and there[0] == FOLDER
+        if not is_folder and not _adds(below):
+            continue
+        made = _write(git, there[1] if there is not None and is_folder else None, below)
+        if made is None:
+            del now[name]
+        else:
+            now[name] = (FOLDER, made)
+    if now == before and tree is not None:
+        return tree
+    if not now:
+        return None
+    return git_service.make_tree(git, ((mode.zfill(6), oid, name) for name, (mode, oid) in now.items())).encode()
+
+
+def _adds(changed: _Folder) -> bool:
+    return any(entry is not None for entry in changed.files.values()) or any(map(_adds, changed.folders.values()))
+
+
+def _read(git: Git, tree: bytes) -> Iterator[tuple[bytes, Entry]]:
+    (found,) = git_service.read(git, [tree])
+    if found is None or found.kind != "tree":
+        raise GitError(("cat-file",), 128, f"tree {tree.decode()} is missing")
+    data, width, at = found.data, len(tree) // 2, 0
+    while at < len(data):
+        space, nul = data.index(b" ", at), data.index(b"\0", at)
+        yield data[space + 1 : nul], (data[at:space], data[nul + 1 : nul + 1 + width].hex().encode())
+        at = nul + 1 + width
