@@ -236,11 +236,16 @@ class Calls:
             kind=output.kind,
             role=effect.role,
             seat=effect.seat,
-            text=self._kept(output.text, OUTPUT_KEPT),
-            tool=self._kept(output.tool, 200),
-            path=self._kept(output.path, 1000),
+            text=self._shown(output, output.text, OUTPUT_KEPT),
+            tool=self._shown(output, output.tool, 200),
+            path=self._shown(output, output.path, 1000),
             tokens=output.tokens,
         )
+
+    def _shown(self, output: Output, text: str, length: int) -> str:
+        if not text:
+            return ""
+        return clean(text[:length]) if output.redacted else self._kept(text, length)
 
     def _kept(self, text: str, length: int = TEXT_KEPT) -> str:
         """What is kept of a text: redacted before it is cut, because half a secret is not recognised."""

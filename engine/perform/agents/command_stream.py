@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
 from engine.perform.agents import classify
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Clock, Reader
-from engine.perform.agents.wire import Object, at, count, money, shown, status, text
+from engine.perform.agents.wire import Object, at, count, money, pieces, shown, status, text
 from engine.perform.process.spawning import AgentCall, Finished, Output
 
 _KEPT = 400_000
@@ -21,22 +23,24 @@ class TextStream(Reader):
         super().__init__(call, clock)
         self.agent = agent
         self.session = ""
-        self.lines: list[str] = []
+        self.blocks: deque[bytes] = deque()
         self.length = 0
 
     def feed(self, line: bytes) -> list[Output]:
-        words = line.rstrip(b"\r\n").decode("utf-8", "replace")
-        self.lines.append(words)
-        self.length += len(words)
-        while self.length > _KEPT and len(self.lines) > 1:
-            self.length -= len(self.lines.pop(0))
-        return [Output(kind=OutputKind.TEXT, text=shown(words))]
+        return self.feed_block(line)
+
+    def feed_block(self, block: bytes) -> list[Output]:
+        self.blocks.append(block)
+        self.length += len(block)
+        while self.length > _KEPT and len(self.blocks) > 1:
+            self.length -= len(self.blocks.popleft())
+        return pieces(block, OutputKind.TEXT)
 
     def finish(self, finished: Finished) -> AgentResult:
         kind = self.ended(finished)
         if kind is None:
             kind = ResultKind.OK if finished.exit_code == 0 else self.no_terminal(finished)
-        return self.close(finished, kind, text="\n".join(self.lines))
+        return self.close(finished, kind, text=b"\n".join(self.blocks).decode("utf-8", "replace").replace("\r\n", "\n"))
 
 
 class FieldStream(Reader):

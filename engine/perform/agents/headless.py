@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -17,6 +18,7 @@ from engine.perform.agents import launch, structured
 from engine.perform.agents.claim import claim
 from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.stream import Stream
+from engine.perform.process.pump import InBlocks
 from engine.perform.process.spawning import AgentCall, Finished, Output, ProcessSpec, Spawner
 from engine.perform.secrets.redact import Redactor, secret_values
 
@@ -37,15 +39,24 @@ class Program(Protocol):
     def stream(self, call: AgentCall, where: launch.Place) -> Stream: ...
 
 
+@lru_cache(maxsize=8)
+def redactor_of(values: tuple[str, ...]) -> Redactor:
+    """Made once for the secrets of a run: every call has the same, and three logs."""
+    return Redactor(values)
+
+
 class RawLog:
     """The raw stream on disk, readable by the user only, with the values of known secrets blotted out."""
 
     def __init__(self, path: Path, call: AgentCall, env: Mapping[str, str]) -> None:
         self._file = files.appending(path)
-        self._redactor = Redactor((*call.secrets, *secret_values(env)))
+        self._redactor = redactor_of((*call.secrets, *secret_values(env)))
 
-    def write(self, line: bytes) -> None:
-        self._file.write(self._redactor.bytes(line.rstrip(b"\r\n")) + b"\n")
+    def write(self, line: bytes) -> bytes:
+        """Keep a line, or a block of them. Returns it as it was kept: nothing else of it is to be read."""
+        kept = self._redactor.bytes(line.removesuffix(b"\n").removesuffix(b"\r"))
+        self._file.write(kept + b"\n")
+        return kept
 
     def close(self) -> None:
         self._file.close()
@@ -139,6 +150,8 @@ class Hearer(Protocol):
 
     def feed(self, line: bytes) -> list[Output]: ...
 
+    def feed_block(self, block: bytes) -> list[Output]: ...
+
     def feed_error(self, line: bytes) -> list[Output]: ...
 
 
@@ -149,15 +162,18 @@ async def listen(stream: Hearer, call: AgentCall, spec: ProcessSpec, spawner: Sp
     errors = RawLog(kept.with_name(kept.name + ".stderr") if kept == call.log else kept, call, spec.env)
     keep_prompt(call)
 
-    def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], line: bytes) -> None:
-        raw.write(line)
-        for output in outputs(line):
-            emit(output)
+    def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], lines: bytes) -> None:
+        for output in outputs(raw.write(lines + b"\n")):
+            emit(msgspec.structs.replace(output, redacted=True))
         if stream.stop and not running.done():
             running.cancel()
 
     running = asyncio.ensure_future(
-        spawner.run(spec, lambda line: hear(log, stream.feed, line), lambda line: hear(errors, stream.feed_error, line))
+        spawner.run(
+            spec,
+            InBlocks(lambda block: hear(log, stream.feed_block, block)),
+            lambda line: hear(errors, stream.feed_error, line),
+        )
     )
     try:
         return await running

@@ -7,7 +7,7 @@ from typing import Protocol, assert_never
 
 from engine.core.activity import OutputKind
 from engine.core.model import AgentResult, ResultKind, Tokens
-from engine.perform.agents import classify
+from engine.perform.agents import classify, wire
 from engine.perform.agents.prices import price
 from engine.perform.agents.wire import Object, decode, shown
 from engine.perform.process.spawning import AgentCall, Finished, Output
@@ -27,6 +27,10 @@ class Stream(Protocol):
     """The session to be resumed is gone and nothing was spent: the driver starts a fresh one."""
 
     def feed(self, line: bytes) -> list[Output]: ...
+
+    def feed_block(self, block: bytes) -> list[Output]:
+        """Several lines at once: what `feed` makes of each, text that is no event in pieces of whole lines."""
+        ...
 
     def feed_error(self, line: bytes) -> list[Output]: ...
 
@@ -60,6 +64,14 @@ class Reader:
         if event is None:
             return [Output(kind=OutputKind.RAW, text=shown(line))] if line.strip() else []
         return self.event(event)
+
+    def feed_block(self, block: bytes) -> list[Output]:
+        outputs: list[Output] = []
+        for part, is_event in wire.parts(block):
+            outputs += self.feed(part) if is_event else wire.pieces(part, OutputKind.RAW)
+            if self.stop:
+                break
+        return outputs
 
     def feed_error(self, line: bytes) -> list[Output]:
         if text := shown(line).strip():

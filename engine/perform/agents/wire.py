@@ -8,10 +8,15 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import string
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
+
+from engine.core.activity import OutputKind
+from engine.perform.process.spawning import Output
 
 MAX_DEPTH = 64
 """Deeper JSON than this is no answer of a program but an attack on the reader."""
@@ -21,6 +26,10 @@ SHOWN = 4_000
 _WORD = string.ascii_letters + string.digits + "_.+/=-"
 _LONGEST_WORD = 600
 """A secret is no longer than this: of a longer run of such characters only this much is taken back."""
+
+_LIKE_AN_OBJECT = re.compile(rb"^[^\S\n]*\{[^\S\n]*[\"}][^\n]*", re.MULTILINE)
+_NO_TEXT = bytes(byte for byte in range(32) if byte not in b"\b\t\n\f\r\x1b") + b"\x7f"
+"""Bytes that no text has: where one in twenty is of these, it is none."""
 
 Object = dict[str, Any]
 
@@ -34,7 +43,10 @@ def decode(line: bytes) -> Object | None:
         value = msgspec.json.decode(stripped)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _decode_odd(stripped)
-    return value if isinstance(value, dict) and not too_deep(value) else None
+    if not isinstance(value, dict):
+        return None
+    shallow = stripped.count(b"{") + stripped.count(b"[") <= MAX_DEPTH
+    return value if shallow or not too_deep(value) else None
 
 
 def _decode_odd(line: bytes) -> Any:
@@ -168,6 +180,41 @@ def shown(value: Any) -> str:
             value = "(cannot be shown)"
     words = str(value[: SHOWN + 1]).encode("utf-8", "replace").decode("utf-8")
     return words if len(words) <= SHOWN else cut(words, SHOWN) + " …"
+
+
+def parts(block: bytes) -> Iterator[tuple[bytes, bool]]:
+    """A block of lines as its lines that begin like an object, one by one, and what lies between them; in order."""
+    at = 0
+    for line in _LIKE_AN_OBJECT.finditer(block):
+        if line.start() > at:
+            yield block[at : line.start() - 1], False
+        yield line.group(), True
+        at = line.end() + 1
+    if at < len(block):
+        yield block[at:], False
+
+
+def pieces(block: bytes, kind: OutputKind) -> list[Output]:
+    """Lines that are no events, for the live view: as many as fit into each piece, a long line cut as any event is.
+
+    Of what is no text only the size is shown; the raw stream keeps all.
+    """
+    if len(block) > SHOWN and len(block) - len(block.translate(None, _NO_TEXT)) > len(block) // 20:
+        return [Output(kind=kind, text=f"({len(block):,} bytes that are no text)")]
+    words = block.decode("utf-8", "replace").replace("\r\n", "\n")
+    found, at = [], 0
+    while at < len(words):
+        end = words.rfind("\n", at, at + SHOWN + 1)
+        if len(words) - at <= SHOWN:
+            end = len(words)
+        elif end <= at:  # one line is longer than a piece
+            end = words.find("\n", at)
+            end = len(words) if end < 0 else end
+        piece = words[at : min(end, at + SHOWN + 1)]
+        if piece.strip():
+            found.append(Output(kind=kind, text=piece if len(piece) <= SHOWN else shown(piece)))
+        at = end + 1
+    return found
 
 
 def cut(words: str, length: int) -> str:

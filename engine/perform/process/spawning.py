@@ -138,6 +138,8 @@ class Output(Struct, frozen=True, kw_only=True):
     tool: str = ""
     path: str = ""
     tokens: Tokens | None = None
+    redacted: bool = False
+    """Made of a stream that was redacted where it came in: nobody need look at its text again."""
 
 
 class AgentCall(Struct, frozen=True, kw_only=True):
