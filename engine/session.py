@@ -535,21 +535,35 @@ class Session:
     def _edits(self) -> list[ev.AnyEvent]:
         """What the user changed since the last look. Costs two stats when nothing was."""
         seen = tuple(_signature(path) for path in self._edited_by_the_user())
-        if seen == self._seen:
+        was, self._seen = self._seen, seen
+        if seen == was:
             return []
-        self._seen = seen
+        edited = [before != after for before, after in zip(was or ((), ()), seen, strict=True)]
         try:
-            plan = None if self.sprint.unplanned() else read_plan(self.sprint.plan_path)
-            config = self.project.config()
+            plan = self._read_plan() if edited[0] else None
+            config = self.project.config() if edited[1] else None
         except (PlanRefused, ConfigRefused) as refused:
             said = str(refused).splitlines()[0]
             return [ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")]
         changed = self._plan_edit(plan) if plan is not None else []
-        if config_hash(config) != self._config_hash:
+        if config is not None and config_hash(config) != self._config_hash:
             self._config_hash = config_hash(config)
             said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
             changed.append(ev.PolicyChanged(policy=self._policy(config), summary=said))
         return changed
+
+    def _read_plan(self) -> Plan | None:
+        """plan.md, where more than the engine's own marks may be new in it."""
+        path = self.sprint.plan_path
+        if self.sprint.unplanned():
+            return None
+        data = path.read_bytes() if path.is_file() else b""
+        if self._views.read_all_of(data):
+            return None
+        plan = read_plan(path)
+        if path.read_bytes() == data:
+            self._views.has_read(data)
+        return plan
 
     def _plan_edit(self, plan: Plan) -> list[ev.AnyEvent]:
         """The user's edit of plan.md: of the plan that runs, or of a draft, which is then checked and asked about."""

@@ -60,6 +60,7 @@ class Views:
         self._project = project
         self._sprint = sprint
         self._marked: dict[str, str] = {}
+        self._plan_known = b""
         self._written: dict[Path, str] = {}
         self._draft: tuple[Plan | None, bool] = (None, False)
         self._by_hand = False
@@ -162,13 +163,24 @@ class Views:
             return
         marks = {task.id: of_status(task.status).plan for task in state.tasks.values()}
         if changed := {task: mark for task, mark in marks.items() if self._marked.get(task) != mark}:
-            mark_tasks(path, changed)
+            mark_tasks(path, changed, self._wrote)
             self._marked.update(changed)
         done, total = state.progress()
         word = "COMPLETE" if total and done == total else "IN_PROGRESS"
         if self._marked.get("") != word:
-            mark_plan(path, word)
+            mark_plan(path, word, self._wrote)
             self._marked[""] = word
+
+    def read_all_of(self, plan: bytes) -> bool:
+        """All that stands in plan.md is known: it was read, or it differs from what was read by the engine's marks."""
+        return plan == self._plan_known
+
+    def has_read(self, plan: bytes) -> None:
+        self._plan_known = plan
+
+    def _wrote(self, old: bytes, new: bytes) -> None:
+        if old == self._plan_known:  # else an edit of the user's lies in it that nobody read yet
+            self._plan_known = new
 
     def _record(self, learning: ev.LearningRecorded) -> None:
         """A decision becomes a file, once: what is known already, in any sprint, is not written again."""

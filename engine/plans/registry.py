@@ -111,9 +111,13 @@ def read_plan(path: Path) -> Plan:
     return format_of(path, text).read(text, str(path))
 
 
-def mark_tasks(path: Path, marks: Mapping[str, str]) -> bool:
+Wrote = Callable[[bytes, bytes], None]
+"""Told what a file held and what was put there instead."""
+
+
+def mark_tasks(path: Path, marks: Mapping[str, str], wrote: Wrote | None = None) -> bool:
     """Mark tasks in their file, in place; whether anything changed. An edit of the user's at the same time is kept."""
-    return _change(path, lambda text: format_of(path, text).mark(text, marks))
+    return _change(path, lambda text: format_of(path, text).mark(text, marks), wrote)
 
 
 def ticked(path: PurePath, data: bytes, task: str) -> bytes:
@@ -125,13 +129,23 @@ def ticked(path: PurePath, data: bytes, task: str) -> bytes:
         return data
 
 
-def mark_plan(path: Path, status: str) -> bool:
+def mark_plan(path: Path, status: str, wrote: Wrote | None = None) -> bool:
     """Mark the plan's own status in its file; whether anything changed."""
-    return _change(path, lambda text: format_of(path, text).mark_plan(text, status))
+    return _change(path, lambda text: format_of(path, text).mark_plan(text, status), wrote)
 
 
-def _change(path: Path, edit: Callable[[str], str]) -> bool:
+def _change(path: Path, edit: Callable[[str], str], wrote: Wrote | None) -> bool:
+    last = (b"", b"")
+
+    def edited(data: bytes) -> bytes:
+        nonlocal last
+        last = data, edit(_text(path, data)).encode("utf-8")
+        return last[1]
+
     try:
-        return change(path, lambda data: edit(_text(path, data)).encode("utf-8"))
+        changed = change(path, edited)
     except FileNotFoundError as failed:
         raise _unreadable(path, failed) from failed
+    if changed and wrote is not None:
+        wrote(*last)
+    return changed

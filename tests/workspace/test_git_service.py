@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.perform.workspace import git_service, trees
-from engine.perform.workspace.git import HARDENED, Git, GitError
+from engine.perform.workspace.git import HARDENED, SETTINGS, Git, GitError
 from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.workspace import Workspace
 from tests.patience import slowed
@@ -84,6 +84,8 @@ def test_it_is_as_hardened_as_any_other(work: Workspace, monkeypatch: pytest.Mon
     argv = Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
     environment = Path(f"/proc/{pid}/environ").read_bytes().decode().split("\0")
     assert [part for part in HARDENED if part not in argv] == []
+    values = [one.partition("=")[2] for one in environment if one.startswith("GIT_CONFIG_VALUE_")]
+    assert [setting for setting in SETTINGS if setting.partition("=")[2] not in values] == []
     assert not [one for one in environment if one.startswith("GIT_EXTERNAL_DIFF")]
     assert "GIT_CONFIG_GLOBAL=/dev/null" in environment
 

@@ -42,8 +42,8 @@ def one_commit(work: Workspace, number: int) -> Committed:
 
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits ten seconds in a test for a lock that stays."""
-    short = tuple(part.replace("Timeout=10000", "Timeout=50") for part in git_module.HARDENED)
-    monkeypatch.setattr(git_module, "HARDENED", short)
+    short = tuple(part.replace("Timeout=10000", "Timeout=50") for part in git_module.SETTINGS)
+    monkeypatch.setattr(git_module, "SETTINGS", short)
     monkeypatch.setattr(repository, "LOCK_SECONDS", 0.1)
 
 

@@ -54,14 +54,19 @@ def programs(spec: ProcessSpec, confine: Confinement, ground: Ground) -> tuple[M
     folders = (*dict.fromkeys(path.split(os.pathsep)), *(f"{mount.source}/bin" for mount in confine.mounts))
     covered = (*hidden(confine, ground), *PASSING)
     found = _programs(spec.argv[0], path, ground.home, covered, kept, confine.mounts, _stamps(folders))
-    found = (*found, *caches(confine, ground, found))
+    found = (*found, *_caches(ground, covered, kept, found))
     return (*found, *_scripts(spec.argv[1:], covered, kept, found))
 
 
 def caches(confine: Confinement, ground: Ground, shown: tuple[Mount, ...] = ()) -> tuple[Mount, ...]:
     """What tools fetched into HOME, as far as it is hidden and not shown with a program."""
     kept = (real(confine.checkout), real(confine.clone), *map(real, confine.hide), *_some(confine.home))
-    covered = (*hidden(confine, ground), *PASSING)
+    return _caches(ground, (*hidden(confine, ground), *PASSING), kept, shown)
+
+
+def _caches(
+    ground: Ground, covered: tuple[Path, ...], kept: tuple[Path, ...], shown: tuple[Mount, ...]
+) -> tuple[Mount, ...]:
     return tuple(
         Mount(source=real(path), dest=path)
         for path in home_caches(ground.home)
@@ -110,7 +115,9 @@ def _programs(
     mounts: tuple[Mount, ...],
     stamp: tuple[int, ...],
 ) -> tuple[Mount, ...]:
-    found, bases = _everywhere(program, path, home, covered, mounts, stamp)
+    # Only a virtual environment brings an interpreter along; a folder that is made for this one call is none.
+    environments = tuple(mount.source for mount in mounts if os.path.isfile(f"{mount.source}/pyvenv.cfg"))  # noqa: PTH113
+    found, bases = _everywhere(program, path, home, covered, environments, stamp)
     if any(_touch(mount.dest, keep) for mount in found for keep in kept):
         # A root beside what is to stay hidden is chosen more narrowly; that depends on the call and is seldom.
         found = install_roots((program,), path=path, home=home, hidden=covered, kept=kept)
@@ -129,15 +136,15 @@ def _everywhere(
     path: str,
     home: Path,
     covered: tuple[Path, ...],
-    mounts: tuple[Mount, ...],
+    environments: tuple[Path, ...],
     _stamp: tuple[int, ...],
 ) -> tuple[tuple[Mount, ...], tuple[Path, ...]]:
     """What a program needs whatever folders this one call keeps to itself: the same for every task and role."""
     found = install_roots((program,), path=path, home=home, hidden=covered)
     bases = {
         root
-        for mount in mounts
-        for root in interpreter_roots(real(mount.source), path=path, home=home)
+        for environment in environments
+        for root in interpreter_roots(real(environment), path=path, home=home)
         if any(under(root, folder) for folder in covered)
     }
     return found, tuple(sorted(bases))

@@ -1,7 +1,7 @@
 """Hardened git: the only place that runs it.
 
 Nothing a repository, its configuration, its attributes, the user's global configuration or the inherited environment
-says can start a program: every key that names one is overridden on the command line, filter drivers are blanked by
+says can start a program: every key that names one is overridden for each command, filter drivers are blanked by
 name (see repository.py), and what an agent wrote is only ever looked at with the engine's own git directory.
 """
 
@@ -31,50 +31,43 @@ if TYPE_CHECKING:
 
 LOCK_SECONDS = 10
 """How long a lock of another git is waited for before it is named."""
-HARDENED = (
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "--no-replace-objects",
-    "--no-pager",
-    *(
-        part
-        for setting in (
-            "core.fsmonitor=false",
-            "core.hooksPath=/dev/null",
-            "core.untrackedCache=false",
-            "core.splitIndex=false",  # a shared index would be written into the git directory
-            "core.pager=cat",
-            "core.editor=true",
-            "core.askPass=true",
-            "core.sshCommand=false",
-            "core.gitProxy=",
-            "core.alternateRefsCommand=true",
-            "core.attributesFile=/dev/null",
-            "core.protectHFS=true",
-            "core.protectNTFS=true",
-            "core.quotePath=true",
-            "credential.helper=",
-            "diff.external=",
-            "diff.ignoreSubmodules=all",
-            "merge.renames=false",
-            "gpg.program=false",
-            "commit.gpgSign=false",
-            "tag.gpgSign=false",
-            "gc.auto=0",
-            "maintenance.auto=false",
-            "submodule.recurse=false",
-            "fetch.recurseSubmodules=false",
-            "index.threads=true",
-            "protocol.allow=never",
-            "safe.bareRepository=explicit",
-            "core.fsync=committed,reference",
-            "core.fsyncMethod=batch",
-            f"core.filesRefLockTimeout={LOCK_SECONDS * 1000}",
-            f"core.packedRefsTimeout={LOCK_SECONDS * 1000}",
-        )
-        for part in ("-c", setting)
-    ),
+HARDENED = ("--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--no-pager")
+SETTINGS = (
+    "core.fsmonitor=false",
+    "core.hooksPath=/dev/null",
+    "core.untrackedCache=false",
+    "core.splitIndex=false",  # a shared index would be written into the git directory
+    "core.pager=cat",
+    "core.editor=true",
+    "core.askPass=true",
+    "core.sshCommand=false",
+    "core.gitProxy=",
+    "core.alternateRefsCommand=true",
+    "core.attributesFile=/dev/null",
+    "core.protectHFS=true",
+    "core.protectNTFS=true",
+    "core.quotePath=true",
+    "credential.helper=",
+    "diff.external=",
+    "diff.ignoreSubmodules=all",
+    "merge.renames=false",
+    "gpg.program=false",
+    "commit.gpgSign=false",
+    "tag.gpgSign=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "submodule.recurse=false",
+    "fetch.recurseSubmodules=false",
+    "index.threads=true",
+    "protocol.allow=never",
+    "safe.bareRepository=explicit",
+    "core.fsync=committed,reference",
+    "core.fsyncMethod=batch",
+    f"core.filesRefLockTimeout={LOCK_SECONDS * 1000}",
+    f"core.packedRefsTimeout={LOCK_SECONDS * 1000}",
 )
+"""Over every configuration there is. By environment, as command-line settings are: GitPython looks at each word of a
+command for a password, which costs more than all the rest of a start."""
 ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -221,11 +214,11 @@ class Git:
 
     def _environment(self) -> dict[str, str]:
         env = {**ENVIRONMENT, **self.env}
-        if self.config:
-            env["GIT_CONFIG_COUNT"] = str(len(self.config))
-            for place, (key, value) in enumerate(self.config):
-                env[f"GIT_CONFIG_KEY_{place}"] = key
-                env[f"GIT_CONFIG_VALUE_{place}"] = value
+        ours = [(key, value) for key, _, value in (setting.partition("=") for setting in SETTINGS)]
+        env["GIT_CONFIG_COUNT"] = str(len(ours) + len(self.config))
+        for place, (key, value) in enumerate((*ours, *self.config)):
+            env[f"GIT_CONFIG_KEY_{place}"] = key
+            env[f"GIT_CONFIG_VALUE_{place}"] = value
         return env
 
 
@@ -286,7 +279,7 @@ def _capped(process: Popen[bytes], cap: int, timeout: float) -> tuple[int, bytes
 
 def _without_inherited(ours: Mapping[str, str]) -> list[str]:
     """GitPython hands the whole environment on; env(1) takes every GIT_* out of it. Usually there is none."""
-    inherited = [name for name in os.environ if name.startswith("GIT_")]
+    inherited = [os.fsdecode(name) for name in os.environb if name.startswith(b"GIT_")]
     if not inherited:
         return []
     found = shutil.which("env")
