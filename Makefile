@@ -7,7 +7,7 @@ PYTHON ?= python3
 CALLED := unused (function|method|class|import)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint simulate test-foreign pictures torture test-real test-no-bwrap test-ordinary proof-suite bench screenshots clean
+.PHONY: help demo test lint simulate test-foreign pictures torture test-real test-no-bwrap test-ordinary proof-suite bench bench-compare rivals screenshots clean
 
 $(STAMP): pyproject.toml constraints.txt
 	@if command -v uv >/dev/null 2>&1; then \
@@ -62,6 +62,12 @@ simulate: $(STAMP) ## the whole engine under seeds: make simulate SEEDS=10000
 
 bench: $(STAMP) ## the numbers of the design, as ratios and CPU counts
 	@$(PY) -m tests.benchmarks
+
+bench-compare: $(STAMP) ## the work tree against a commit, turn by turn, as ratios: make bench-compare BASE=main~10
+	@$(PY) -m tests.benchmarks.compare $(BASE) $(ROUNDS)
+
+rivals: $(STAMP) ## other loops with the same stub agent, repository and check, fetched by package name; prints a table
+	@$(PY) -m tests.rivals
 
 screenshots: $(STAMP) ## the pictures of the README
 	@$(PY) -m screenshots.make

@@ -16,6 +16,8 @@ NAMES = (
     "bench_checks",
     "bench_faults",
     "bench_growth",
+    "bench_output",
+    "bench_curves",
     "bench_tui",
 )
 

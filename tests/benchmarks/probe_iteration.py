@@ -1,0 +1,118 @@
+"""One number of one commit: real gated iterations, every process of ours counted. Runs over any tree of this project.
+
+    PYTHONPATH=TREE python probe_iteration.py TASKS [FILES]
+
+Implement (scripted agent), scope, a check that does nothing, review, commit, baseline, checkpoint; real git, real
+sandbox, durable journal. Prints JSON: CPU of the engine and of all its children, git starts, wall time and memory, per
+iteration; the first iterations, with their imports and first clone, are left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import resource
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from git.cmd import Git as Command
+
+from engine.clock import SystemClock
+from engine.core import events as ev
+from engine.core.state import State
+from engine.session import Session
+from engine.session_options import Options
+from tests.benchmarks.bench_engine import sprint_of
+from tests.engine import small
+
+LEFT_OUT = 2
+_starts = [0]
+
+
+def _counted() -> None:
+    original = Command.execute
+
+    def execute(self: Command, *arguments: Any, **more: Any) -> Any:
+        _starts[0] += 1
+        return original(self, *arguments, **more)
+
+    Command.execute = execute  # type: ignore[method-assign,assignment]
+
+
+def _living(pid: int) -> float:
+    """CPU seconds of what lives below a process and was not waited for yet: gits that last."""
+    total = 0.0
+    tick = os.sysconf("SC_CLK_TCK")
+    for child in Path(f"/proc/{pid}/task").glob("*/children"):
+        for number in child.read_text().split():
+            try:
+                fields = Path(f"/proc/{number}/stat").read_text().rsplit(")", 1)[1].split()
+            except OSError:
+                continue
+            total += (int(fields[11]) + int(fields[12])) / tick
+    return total
+
+
+def _cpu() -> float:
+    mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime + _living(os.getpid())
+
+
+def _more_files(repo: Path, files: int) -> None:
+    if not files:
+        return
+    for number in range(files):
+        folder = repo / f"pkg{number // 1000:03}" / f"mod{number // 20 % 50:02}"
+        if number % 20 == 0:
+            folder.mkdir(parents=True, exist_ok=True)
+        (folder / f"f{number}.txt").write_text(f"value = {number}\n")
+    small.git(repo, "add", "-A")
+    small.git(repo, "commit", "-qm", "many files")
+    small.git(repo, "gc", "-q")
+
+
+async def probe(folder: Path, tasks: int, files: int = 0) -> dict[str, Any]:
+    _counted()
+    sprint = sprint_of(folder / "repo", tasks)
+    _more_files(folder / "repo", files)
+    project = small.project_of(folder / "repo", folder / "state")
+    options = Options(trust="all", attended=False, speed=1e9)
+    marks: list[tuple[float, int, float]] = []
+
+    def watch(envelopes: Sequence[ev.Envelope], _state: State) -> None:
+        if any(isinstance(one.event, ev.Committed) for one in envelopes):
+            marks.append((_cpu(), _starts[0], time.monotonic()))
+
+    async with Session.open(project, sprint, SystemClock(), options) as session:
+        session.watch(watch)
+        state = await session.run()
+        if state.outcome != "done":
+            raise RuntimeError(state.outcome)
+    kept = marks[min(LEFT_OUT, len(marks) - 2) :]
+    count = len(kept) - 1
+    tenth = max(1, count // 10)
+    early, late = kept[tenth][0] - kept[0][0], kept[-1][0] - kept[-1 - tenth][0]
+    return {
+        "iterations": count,
+        "files": files,
+        "cpu_ms": round((kept[-1][0] - kept[0][0]) * 1000 / count, 1),
+        "git_starts": round((kept[-1][1] - kept[0][1]) / count, 2),
+        "wall_ms": round((kept[-1][2] - kept[0][2]) * 1000 / count, 1),
+        "cpu_ms_first_tenth": round(early * 1000 / tenth, 1),
+        "cpu_ms_last_tenth": round(late * 1000 / tenth, 1),
+        "engine_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000, 1),
+    }
+
+
+def main(tasks: int = 30, files: int = 0) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as place:
+        return asyncio.run(probe(Path(place), tasks, files))
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(*(int(argument) for argument in sys.argv[1:]))))
