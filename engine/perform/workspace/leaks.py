@@ -49,7 +49,7 @@ def without(store: Store, before: str, tree: str) -> tuple[str, tuple[bytes, ...
         return tree, ()
     changes = trees.diff(store.git, before, tree, lines=False)
     found = tuple(dict.fromkeys(leak.path for leak in leaks(store, before, changes) if leak.certain))
-    return (trees.overlay(store.git, tree, before, found, store.scratch), found) if found else (tree, ())
+    return (trees.overlay(store.git, tree, before, found), found) if found else (tree, ())
 
 
 def leaks(store: Store, before: str, changes: Iterable[Change]) -> list[Leak]:
