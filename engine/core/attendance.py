@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from engine.core.commands import AnyCommand, Pause, Resume, SetAttended
-from engine.core.state import State
+from engine.core.state import State, Status
 from engine.core.vocabulary import Detached
 
 BY = "attendance"
@@ -14,6 +14,11 @@ BY = "attendance"
 def lease(state: State) -> float:
     """Seconds that the run may go on with nobody watching; 0: no bound."""
     return state.policy.gates.lease_seconds
+
+
+def unwatched(state: State) -> tuple[str, ...]:
+    """The tasks that were completed while nobody attended."""
+    return tuple(task.id for task in state.tasks.values() if task.status is Status.COMPLETE and task.unwatched)
 
 
 def commands(state: State, viewers: int, *, paused_by_us: bool) -> tuple[AnyCommand, ...]:

@@ -126,6 +126,7 @@ def ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         skip_asked=False,
         queued_at=0.0,
         kept=kept or task.kept,
+        unwatched=status is Status.COMPLETE and not state.attended,
     )
     state = _withdrawn(state, gate)
     if kept is not None and not kept.ref:

@@ -297,6 +297,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     commit: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0
+    unwatched: bool = False
+    """It was completed while nobody attended: shown to who comes back, and opened again if they want."""
     worked_seconds: float = 0.0
     """Time in which something was done for it: without gates, limits and the time between two runs."""
     busy_since: float = 0.0

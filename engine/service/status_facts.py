@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from engine.core.attendance import unwatched
 from engine.core.effects import Wait
 from engine.core.gates import waiting_questions
 from engine.core.state import State
@@ -24,6 +25,7 @@ def status_facts(state: State, holder: Holder | None, viewers: int | None) -> di
         "reason": state.outcome_reason,
         "tasks": {task.id: task.status.value for task in state.tasks.values()},
         "done": done,
+        "completed_unwatched": unwatched(state),
         "total": total,
         "iterations": state.iterations,
         "health": state.health.value,

@@ -38,3 +38,14 @@ def test_start_look_and_end(tmp_path: Path) -> None:
     assert ended.out == "stopped\n"
     assert engines(ground) == []
     assert json.loads(ground.run("status", "--json").out)["outcome"] == "stopped"
+
+
+def test_who_comes_back_is_told_what_nobody_saw(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=SCENARIO)
+    assert ground.run("run", "--unattended", "--trust", "all").code == 0
+    assert ground.status()["completed_unwatched"] == ["1.1", "1.2"]
+    assert (
+        "✔ 1.1   Write one  (completed while nobody looked; devteam retry opens it again)" in ground.run("status").out
+    )
+    assert ground.run("retry", "1.2", "say it louder").code == 0
+    assert ground.status()["completed_unwatched"] == ["1.1"], "it is open again"

@@ -13,6 +13,7 @@ from engine import session as session_module
 from engine.channel.client import Watching
 from engine.clock import SystemClock
 from engine.core import events as ev
+from engine.core.attendance import unwatched
 from engine.core.state import State, Status
 from engine.session import Session
 from engine.session_options import Options
@@ -69,6 +70,7 @@ async def test_a_closed_terminal_leaves_a_run_that_goes_on_to_its_end(tmp_path: 
     changed = [event.attended for event in said if isinstance(event, ev.AttendanceChanged)]
     assert changed == [False]
     assert any(isinstance(event, ev.GateAnswered) and event.by == "unattended" for event in said)
+    assert unwatched(state) == tuple(state.tasks), "who comes back is told which ones nobody saw"
 
 
 async def test_nobody_came_at_all(tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def _attached(
     async def restart() -> Ack:
         return await asyncio.to_thread(_started_again, desk, folder, trust, no_sandbox)
 
-    leave = _open(attached_link(desk, folder), dataclasses.replace(options, restart=restart))
+    greeting = options.greeting or _while_away(desk, folder)
+    leave = _open(attached_link(desk, folder), dataclasses.replace(options, restart=restart, greeting=greeting))
     if quiet:
         return leave
     if leave.action == "detach" and desk.engine() is not None:
@@ -121,6 +122,24 @@ def _attached(
     elif leave.action == "detach" and _work_left(desk, folder):
         say.out("no engine is running; devteam run takes the sprint up again")
     return leave
+
+
+def _while_away(desk: Desk, folder: SprintFolder) -> str:
+    """For who comes back: what was completed with nobody looking on."""
+    from engine.core.attendance import unwatched
+    from engine.link.user_errors import as_user_error
+
+    try:
+        state = desk.state(folder.id)
+    except Exception as error:  # boundary: the dashboard says what is wrong with the journal
+        if as_user_error(error) is None:
+            raise
+        return ""
+    done = unwatched(state)
+    if state.attended or not done:
+        return ""
+    named = ", ".join(done[:12]) + (" …" if len(done) > 12 else "")
+    return f"completed while nobody looked: {named}. On the sprint branch only; R opens the selected one again"
 
 
 def _started_again(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> Ack:

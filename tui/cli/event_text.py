@@ -68,6 +68,8 @@ def status_lines(state: State, engine: str, viewers: int | None = None) -> Itera
             detail = f"  iteration {task.iteration}, {task.step.value}, {rung}"
         elif task.ended and task.status is not Status.COMPLETE:
             detail = f"  {task.status.value}: {clean_line(task.reason)}"
+        elif task.unwatched:
+            detail = "  (completed while nobody looked; devteam retry opens it again)"
         yield f"  {of_status(task.status, UNICODE)[0]} {task.id:<5} {clean_line(task.spec.title)}{detail}"
     yield from _waited_for(state)
     for gate in state.open_gates():
