@@ -197,6 +197,10 @@ class Desk(Struct, frozen=True, kw_only=True):
 
         Views(self.project, sprint).flush(state)
 
+    def told(self, sprint: str) -> str:
+        """What a command needs to reach this sprint: nothing for the one it would reach anyway."""
+        return "" if self.sprint().id == sprint else f" --sprint {sprint}"
+
     def _several(self) -> bool:
         return len(list_sprints(self.project.root)) > 1
 

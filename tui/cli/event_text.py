@@ -32,7 +32,8 @@ PLANNING_WORDS = {
 }
 
 
-def status_lines(state: State, engine: str, viewers: int | None = None) -> Iterator[str]:
+def status_lines(state: State, engine: str, viewers: int | None = None, told: str = "") -> Iterator[str]:
+    """`told`: what a command needs besides to reach this sprint."""
     done, total = state.progress()
     planning = state.planning
     title = state.plan.title if state.plan else planning.request.split("\n", 1)[0] if planning else ""
@@ -75,8 +76,8 @@ def status_lines(state: State, engine: str, viewers: int | None = None) -> Itera
     for gate in state.open_gates():
         yield ""
         yield f"{gate.id}  {gate.kind} gate: {clean_line(gate.title)}"
-        yield f"    waits since {clock_text(gate.opened_at)}; devteam gate {gate.id} shows all of it"
-        yield f"    devteam answer {gate.id} {'|'.join(gate.choices)}"
+        yield f"    waits since {clock_text(gate.opened_at)}; devteam gate {gate.id}{told} shows all of it"
+        yield f"    devteam answer {gate.id} {'|'.join(gate.choices)}{told}"
 
 
 def _waited_for(state: State) -> Iterator[str]:

@@ -13,8 +13,10 @@ from engine.core.state import GateState, State, TaskState
 from engine.core.wording import plural
 
 
-def gate_lines(state: State, gate: GateState, since: str) -> Iterator[str]:
-    """Title, what is asked, criteria with proof, the change, what was asked and answered, and the answers it takes."""
+def gate_lines(state: State, gate: GateState, since: str, told: str = "") -> Iterator[str]:
+    """Title, what is asked, criteria with proof, the change, what was asked and answered, and the answers it takes.
+
+    `told`: what a command needs besides to reach this sprint."""
     task = state.tasks.get(gate.task)
     yield f"{gate.id}  {gate.kind.value} gate: {clean_line(gate.title, 500)}"
     yield f"  open since {since}" if gate.open else f"  answered: {gate.choice}" + (f" by {gate.by}" if gate.by else "")
@@ -32,8 +34,8 @@ def gate_lines(state: State, gate: GateState, since: str) -> Iterator[str]:
     for choice in gate.choices:
         meant, record = meaning(gate.kind, choice), BY_CHOICE.get(choice)
         words = ' "…"' if record is not None and record.needs_text else ""
-        told = f"    {meant.short}: {meant.long}" if meant is not None else ""
-        yield f"  devteam answer {gate.id} {choice.value}{words}{told}"
+        does = f"    {meant.short}: {meant.long}" if meant is not None else ""
+        yield f"  devteam answer {gate.id} {choice.value}{words}{told}{does}"
 
 
 def _measured(task: TaskState, told: str) -> Iterator[str]:

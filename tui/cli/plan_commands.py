@@ -255,7 +255,8 @@ def _talk(desk: Desk, folder: SprintFolder, ask: Ask, until: Until, way: _Way) -
         for gate in state.open_gates():
             say.out(f"  {gate.id}  {gate.title}")
             say.out(f"      {gate.body.splitlines()[0] if gate.body else ''}")
-            say.out(f"      devteam answer {gate.id} {'|'.join(gate.choices)}; then: devteam plan --sprint {folder.id}")
+            answers = f"devteam answer {gate.id} {'|'.join(gate.choices)}{desk.told(folder.id)}"
+            say.out(f"      {answers}; then: devteam plan --sprint {folder.id}")
     raise typer.Exit(EXIT_CODES[state.outcome] if state.outcome else 1)
 
 

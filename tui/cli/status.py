@@ -19,5 +19,6 @@ def show(sprint: str, json: bool) -> None:
         return
     from tui.cli.event_text import status_lines
 
-    for line in status_lines(state, holder.words() if holder else "", viewers):
+    told = desk.told(state.sprint) if sprint and state.sprint and not holder else ""
+    for line in status_lines(state, holder.words() if holder else "", viewers, told):
         say.out(line)

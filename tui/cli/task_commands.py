@@ -92,7 +92,8 @@ def gate(
     from engine.link.user_errors import UserError
     from tui.cli.gate_view import gate_data, gate_lines
 
-    state = say.desk().state(sprint)
+    desk = say.desk()
+    state = desk.state(sprint)
     known = state.gates.get(name) or state.gates.get(name.upper())
     if name and known is None:
         names = ", ".join(one.id for one in state.open_gates()) or "none"
@@ -105,5 +106,5 @@ def gate(
     if not shown:
         say.out("no gate is open")
     for one in shown:
-        for line in gate_lines(state, one, say.clock_text(one.opened_at)):
+        for line in gate_lines(state, one, say.clock_text(one.opened_at), desk.told(state.sprint)):
             say.out(line)
