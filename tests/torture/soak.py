@@ -1,0 +1,149 @@
+"""A day of sprints in one process: real sessions, real git, scripted agents, one sprint after another, each landed.
+
+python -m tests.torture.soak [SPRINTS [TASKS]]     prints a line for each sprint, then the figures
+
+Every task needs two attempts; every sprint meets a limit that resets in half an hour, which is skipped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import resource
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+import msgspec
+
+from engine.core import events as ev
+from engine.core.model import Struct
+from engine.plans.sprints import new_sprint
+from engine.service.landing import land_sprint
+from engine.service.local import Desk
+from engine.session import Session
+from engine.session_options import Options
+from tests.engine import small
+from tests.skipping_clock import SkippingClock
+
+SPRINTS, TASKS = 50, 50
+RESET = 1800.0
+KEEP = 3
+CONFIG = small.CONFIG + f"\n[workspace]\nkeep_sprints = {KEEP}\n\n[task_loop]\nreview = false\nfinal_review = false\n"
+
+
+class Figures(Struct, frozen=True, kw_only=True):
+    """What there is after a sprint."""
+
+    attempts: int
+    hours: float
+    """Of the engine's time, the skipped ones too."""
+    rss_mb: float
+    descriptors: int
+    threads: int
+    temporary: int
+    """Files in tmp/, trash/ and scratch/ of the state folder."""
+    refs: int
+    state_files: int
+    journal_kb: float
+    cpu_ms: float
+    """Per attempt of this sprint, children counted."""
+
+
+def plan_of(tasks: int) -> str:
+    head = "# Soak\n\nStatus: APPROVED\nTopic: soak\n\n## Phase 1: Words\n"
+    body = "\n- [ ] 1.{n} Write word {n}\n      scope: word{n}.txt\n      proof: none\n      complexity: 1\n"
+    return head + "".join(body.format(n=number) for number in range(1, tasks + 1))
+
+
+def scenario_of(sprint: str, tasks: int) -> str:
+    steps = []
+    for number in range(1, tasks + 1):
+        limit = f'fault = "limit"\nreset_in = {RESET}\n' if number == 1 else ""
+        for iteration, word in ((1, "bad"), (2, "good")):
+            steps.append(
+                f'[[call]]\ntask = "1.{number}"\niteration = {iteration}\n{limit if iteration == 1 else ""}'
+                f'edit = [{{ path = "word{number}.txt", content = "{word} {sprint}\\n" }}]\n'
+            )
+    return "\n".join(steps)
+
+
+def cpu() -> float:
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def files_below(*folders: Path) -> int:
+    return sum(len(names) for folder in folders for _, _, names in os.walk(folder))
+
+
+async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
+    repo, clock = place / "repo", SkippingClock()
+    first = small.make(repo, config=CONFIG, plan=plan_of(tasks), scenario=scenario_of("1", tasks))
+    small.git(repo, "checkout", "-q", "--", "user.txt")
+    project = small.project_of(repo, place / "state")
+    desk, seen, began, attempts = Desk(project=project), [], clock.now(), 0
+    for number in range(sprints):
+        sprint = first if number == 0 else new_sprint(repo, plan_of(tasks), "plan.md", "2026-11-17")
+        (repo / ".devteam" / "scenario.toml").write_text(scenario_of(str(number + 1), tasks))
+        spent, before = cpu(), attempts
+        async with Session.open(project, sprint, clock, Options(attended=False, trust="all", speed=1e9)) as session:
+            state = await session.run()
+        assert state.outcome == "done", state.outcome_reason
+        finished = [one.event for one in desk.events(sprint.id) if isinstance(one.event, ev.AgentFinished)]
+        attempts += len(finished)
+        ok, lines = land_sprint(desk, sprint.id, branch=False, patch=None, apply=True)
+        assert ok, lines
+        root = project.state.root
+        figures = Figures(
+            attempts=attempts,
+            hours=round((clock.now() - began) / 3600, 2),
+            rss_mb=round(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6, 1),
+            descriptors=len(list(Path("/proc/self/fd").iterdir())),
+            threads=threading.active_count(),
+            temporary=files_below(root / "tmp", root / "trash", root / "scratch"),
+            refs=len(small.git(repo, "for-each-ref", "--format=x").split()),
+            state_files=files_below(root),
+            journal_kb=round(project.repo.db.stat().st_size / 1000, 1),
+            cpu_ms=round(1000 * (cpu() - spent) / max(1, attempts - before), 1),
+        )
+        seen.append(figures)
+        print(msgspec.json.encode(figures).decode(), flush=True)
+    return seen
+
+
+def flat(seen: list[Figures]) -> list[str]:
+    """What is not flat: the last sprints against those after the first few, when as many are kept as ever will be."""
+    warm, last = seen[KEEP + 2], seen[-1]
+    attempts = last.attempts - warm.attempts
+    wrong = []
+    if last.rss_mb - warm.rss_mb > max(3.0, attempts / 1000):
+        wrong.append(f"memory grew from {warm.rss_mb} to {last.rss_mb} MB over {attempts} attempts")
+    for name in ("descriptors", "threads", "temporary", "refs"):
+        if getattr(last, name) > getattr(warm, name) + 2:
+            wrong.append(f"{name} grew from {getattr(warm, name)} to {getattr(last, name)}")
+    evidence = 4 * attempts  # of every landed commit, which stays
+    if last.state_files - warm.state_files > evidence:
+        wrong.append(f"files grew from {warm.state_files} to {last.state_files} over {attempts} attempts")
+    early = (seen[1].journal_kb - seen[0].journal_kb) / (seen[1].attempts - seen[0].attempts)
+    late = (last.journal_kb - seen[-2].journal_kb) / (last.attempts - seen[-2].attempts)
+    if late > 1.5 * early + 0.5:
+        wrong.append(f"an attempt adds {late:.1f} kB to the journal, at first {early:.1f}")
+    return wrong
+
+
+def main(sprints: int = SPRINTS, tasks: int = TASKS) -> int:
+    if sprints < KEEP + 4:
+        print(f"at least {KEEP + 4} sprints: before that as many are kept as there are")
+        return 2
+    with tempfile.TemporaryDirectory() as place:
+        seen = asyncio.run(soak(Path(place), sprints, tasks))
+    wrong = flat(seen)
+    print(f"{seen[-1].attempts} attempts in {seen[-1].hours} h: {'; '.join(wrong) or 'everything is flat'}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*(int(word) for word in sys.argv[1:])))
