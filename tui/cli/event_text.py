@@ -11,6 +11,7 @@ from engine.core.effects import CallAgent, Wait
 from engine.core.evidence import EvidenceRecord
 from engine.core.gates import MAY_BE_AUTO, waiting_questions
 from engine.core.model import Role
+from engine.core.planning import comes_first
 from engine.core.planning_state import Stage
 from engine.core.state import State, Status
 from engine.core.status_words import of_sprint
@@ -44,7 +45,8 @@ def status_lines(state: State, engine: str, viewers: int | None = None, told: st
             left = f"gates.detached = {state.policy.gates.detached.value}"
             yield f"watching  {viewers or 'nobody'}; {'when nobody is' if viewers else 'now'}: {left}"
     elif state.running:
-        yield "engine    gone in the middle of a run; devteam run takes it up again, nothing is lost"
+        again = "devteam plan" if comes_first(state) else "devteam run"
+        yield f"engine    gone in the middle of a run; {again} takes it up again, nothing is lost"
     else:
         yield f"engine    not running{': ' + word if (word := of_sprint(state)) else ''}"
     if state.outcome_reason and not engine:
