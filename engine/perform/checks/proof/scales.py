@@ -18,14 +18,13 @@ from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id, granted
 from engine.perform.checks.proof.plain_changes import plain_kind
 from engine.perform.checks.proof.test_shape import EditKind
-from engine.perform.checks.proof.trial import Run, Trial, findings_of, tests_of
+from engine.perform.checks.proof.trial import KILLED, Run, Trial, findings_of, tests_of
 from engine.perform.checks.proof.verdict import Fault, Outcome
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec, HeldOut
 
 FEW = 5
 """Failing tests that are worth a second look at once; more are not a matter of luck."""
-KILLED = (-9, 137)
 ASKING = (ProofVerdict.QUESTION, ProofVerdict.UNPROVEN)
 """Faults that a grant can answer; the others stand."""
 

@@ -19,6 +19,8 @@ from engine.perform.checks.run.sitting import Job, sit
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.trees import Trees
 
+KILLED = (-9, 137)
+"""Exit codes of a process that somebody ended; what ends itself so does it again."""
 MOST_PROCESSES = 12
 """More files than this share processes in R2 and R3."""
 
@@ -87,6 +89,9 @@ class Trial:
         found: dict[str, Measurement] = {}
         for group in alone(specs):
             measured = await traced(self.trees, tree, folder, group, self.tools, ask, watched, reads)
+            if any(one.exit_code in KILLED for one in measured):  # by the machine, perhaps: it runs out of memory
+                self.runs += [Run(name=f"{name} (killed)", measured=one) for one in measured]
+                measured = await traced(self.trees, tree, folder, group, self.tools, ask, watched, reads)
             found |= {one.check: one for one in measured}
             if last:  # it may become the next base
                 await asyncio.to_thread(keep, self.tools, tree, group, measured)
