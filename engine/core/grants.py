@@ -91,6 +91,8 @@ class Rule(StrEnum):
     """The task gives an input, an example or an error that no proof tries, or that does not come out so."""
     OTHERWISE = "behaves-otherwise"
     """The plan says that nothing changes; for inputs beside those of the tests the program answers otherwise."""
+    MORE_CHANGED = "more-changed"
+    """A part of the change that can be taken back while every test stays green."""
     NOT_DONE = "not-done"
     """Asked for by name, and neither in the base nor in the change."""
 

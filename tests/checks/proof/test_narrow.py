@@ -18,6 +18,8 @@ CAUGHT = OLD.replace(
     b"    return int(text)", b"    try:\n        return int(text)\n    except ValueError:\n        return 0", 1
 )
 NUMBER = OLD.replace(b"    return int(text)", b"    if len(text) > 17:\n        return 0\n    return int(text)", 1)
+SILENT = CAUGHT.replace(b"        return 0", b"        pass", 1)
+VARIABLE = b"import os\n\n\n" + OLD.replace(b"int(text)", b"int(text) if os.environ.get('WELL') else 0", 1)
 DEAD = OLD + b"\n\ndef parse_well(text):\n    return 0\n"
 
 
@@ -32,6 +34,10 @@ DEAD = OLD + b"\n\ndef parse_well(text):\n    return 0\n"
         pytest.param(CAUGHT, "parse('x')", "parse must survive any error", 0, id="the test raises nothing"),
         pytest.param(NUMBER, "parse('x')", "parse refuses long texts", 1, id="a number that nobody named"),
         pytest.param(NUMBER, "parse('x')", "not more than seventeen (17) signs", 0, id="the task names the number"),
+        pytest.param(SILENT, "parse('x')", "parse skips blanks", 1, id="an error swallowed that nobody spoke of"),
+        pytest.param(SILENT, "parse('x')", "parse crashes on blanks", 0, id="the task speaks of trouble"),
+        pytest.param(VARIABLE, "setenv('WELL', '1')", "parse is slow", 1, id="a variable that only a test sets"),
+        pytest.param(VARIABLE, "setenv('WELL', '1')", "with WELL set parse works", 0, id="the task names the variable"),
         pytest.param(DEAD, "parse_well('x')", "parse() is wrong", 1, id="code that only tests call"),
         pytest.param(DEAD, "parse_well('x')", "add parse_well, beside parse()", 0, id="the task names it"),
     ],

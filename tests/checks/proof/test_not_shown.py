@@ -50,6 +50,20 @@ def test_an_error_has_to_be_provoked_by_a_fresh_line() -> None:
     assert not_shown(task, old, "assert.throws(() => load(p))", "") == []
 
 
+@pytest.mark.parametrize(
+    ("title", "fresh", "missing"),
+    [
+        ("Refuse discounts below 0 % and above 100 %", "discount(5, -1) discount(5, 101)", False),
+        ("Refuse discounts below 0 % and above 100 %", "discount(5, 101)", True),
+        ("Minutes outside of the day (0 to 1439) are refused", "read('-1 5') read('1440 5')", False),
+        ("Minutes outside of the day (0 to 1439) are refused", "read('1440 5')", True),
+        ("Widths below 1 are refused", "cut(0)", False),
+    ],
+)
+def test_both_sides_of_a_range_are_tried(title: str, fresh: str, missing: bool) -> None:
+    assert bool(not_shown(TaskSpec(id="1", title=title), fresh, fresh, "")) is missing
+
+
 BASE = {
     "words.py": "def parse(text):\n    return text.split(',')\n",
     "tests/test_w.py": "from words import parse\n\n\ndef test_two():\n    assert parse('a,b') == ['a', 'b']\n",

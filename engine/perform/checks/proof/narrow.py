@@ -54,6 +54,8 @@ def narrow(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str, w
             continue
         found += _flags(one.path, old, new, texts, fresh, words)
         found += _handlers(one.path, old, new, fresh, words)
+        found += _swallowed(one.path, old, new, words)
+        found += _environment(one.path, old, new, fresh, words)
         if one.before is not None:
             found += _numbers(one.path, old, new, fresh, words)
         found += _uncalled(one.path, old, new, texts, fresh, words, existing)
@@ -132,6 +134,64 @@ def _handlers(path: str, old: ast.Module, new: ast.Module, fresh: str, words: st
             text = f"handles {', '.join(names)} alone, the error that the test raises; the task does not speak of it"
             found.append(Narrow(rule=Rule.SPECIAL_CASED, path=path, line=node.lineno, text=text))
     return found
+
+
+_TROUBLE = re.compile(
+    r"error|exception|invalid|bad|broken|corrupt|damaged|cannot|can't|could not|fail|unreadable|rubbish|nonsense"
+    r"|malformed|ignor|crash|raise|throw|missing|unknown|miss|not there|die|survive|wrong|trace",
+    re.IGNORECASE,
+)
+
+
+def _swallowed(path: str, old: ast.Module, new: ast.Module, words: str) -> list[Narrow]:
+    """A new handler that does nothing, where the task speaks of no trouble at all."""
+    if _TROUBLE.search(words):
+        return []
+    had = len([node for node in ast.walk(old) if _idle(node)])
+    idle = [node for node in ast.walk(new) if isinstance(node, ast.ExceptHandler) and _idle(node)]
+    if len(idle) <= had:
+        return []
+    what = ast.unparse(idle[-1].type) if idle[-1].type is not None else "every error"
+    text = f"swallows {what}; the task speaks of nothing that may go wrong"
+    return [Narrow(rule=Rule.SUSPICIOUS_SOURCE, path=path, line=idle[-1].lineno, text=text)]
+
+
+def _idle(node: ast.AST) -> bool:
+    return isinstance(node, ast.ExceptHandler) and all(isinstance(one, ast.Pass | ast.Continue) for one in node.body)
+
+
+# ── a variable of the environment that only tests set ───────────────────────────────────────────────────────────────
+
+
+def _environment(path: str, old: ast.Module, new: ast.Module, fresh: str, words: str) -> list[Narrow]:
+    had = {name for name, _ in _variables(old)}
+    return [
+        Narrow(
+            rule=Rule.SPECIAL_CASED,
+            path=path,
+            line=line,
+            text=f"asks the environment for {name}: only a test sets it, and the task does not name it",
+        )
+        for name, line in _variables(new)
+        if name not in had and name in fresh and name not in words
+    ]
+
+
+def _variables(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=func, args=[ast.Constant(value=str(name)), *_]) if ast.unparse(func).endswith(
+                ("environ.get", "getenv")
+            ):
+                yield name, node.lineno
+            case ast.Subscript(value=value, slice=ast.Constant(value=str(name))) if ast.unparse(value).endswith(
+                "environ"
+            ):
+                yield name, node.lineno
+            case ast.Compare(left=ast.Constant(value=str(name)), comparators=[where]) if ast.unparse(where).endswith(
+                "environ"
+            ):
+                yield name, node.lineno
 
 
 # ── a number that nobody named ──────────────────────────────────────────────────────────────────────────────────────

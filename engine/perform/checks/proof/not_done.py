@@ -14,7 +14,7 @@ _FLAG = re.compile(r"(?<![\w-])--[a-z][a-z0-9]+(?:-[a-z0-9]+)*\b")
 _ERROR = re.compile(r"\b[A-Z]\w*(?:Error|Exception)\b")
 _WANTS = re.compile(
     r"(?:\b(?:should|must|has to|have to|needs? to|shall|becomes?|is now|wants?|wanted"
-    r"|(?:[Aa]dd|[Ss]upport|[Aa]ccept|[Aa]llow|[Oo]ffer|[Ii]ntroduce|[Pp]rovide|[Uu]nderstand)(?:s|ed)?)\b|→)[^.\n]{0,160}"
+    r"|(?:[Aa]dd|[Ss]upport|[Aa]ccept|[Aa]llow|[Oo]ffer|[Ii]ntroduce|[Pp]rovide|[Uu]nderstand)(?:s|ed)?)\b|→)[^.;\n]{0,160}"
 )
 _WORD = re.compile(r"[A-Za-z]{3,}|\d+(?:\.\d+)?")
 _EVERYWHERE = frozenset(

@@ -93,7 +93,31 @@ def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> lis
     known = _words(both)
     found = [one for one in inputs(task) if not _stands(one, both, known)]
     refused = _REFUSES.search(fresh) is not None
+    found += [told for told in _ranges(task) if not _both_sides(told, fresh)]
     return [*found, *(one for one in errors(task) if one not in fresh and not refused)]
+
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+_UNIT = r"(?:\s?(?:%|[a-zA-Z]{1,12}))?"
+_RANGE = re.compile(
+    rf"\b(?:below|under|less than|smaller than)\s+{_NUMBER}{_UNIT}\s*(?:,|and|or)+\s+"
+    rf"(?:above|over|more than|greater than|beyond)\s+{_NUMBER}"
+    rf"|\b(?:outside(?: of)?|not (?:in|between|within))\b[^.;]{{0,30}}?{_NUMBER}\s*(?:to|-|–|and|\.\.)\s*{_NUMBER}"
+)
+
+
+def _ranges(task: TaskSpec) -> list[str]:
+    """What the task says of both sides of a range: "below 0 % and above 100 %"."""
+    return [match[0] for sentence in sentences(task) for match in _RANGE.finditer(sentence)]
+
+
+def _both_sides(told: str, fresh: str) -> bool:
+    match = _RANGE.search(told)
+    if match is None:
+        return True
+    low, high = (float(number) for number in match.groups() if number is not None)
+    tried = [float(number) for number in re.findall(r"(?<![\w.])-?\d+(?:\.\d+)?", fresh)]
+    return any(number < low for number in tried) and any(number > high for number in tried)
 
 
 def _stands(value: str, text: str, known: set[str]) -> bool:

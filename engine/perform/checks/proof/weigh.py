@@ -23,6 +23,7 @@ from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.scales import Weighed, more
+from engine.perform.checks.proof.taken_back import unnoticed
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
@@ -128,6 +129,8 @@ class Weighing(EditedTests):
             if self._nothing_to_show() and says_nothing_changes(self.task):
                 self.faults += await otherwise_faults(self.trial, spec)
         self._ask_narrow()
+        if not self.faults and not self._nothing_to_show():
+            self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1)
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
         for held in self.held_out:
             await enter(self.trial.trees, rooms.r4, folder)

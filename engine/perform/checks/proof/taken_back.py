@@ -1,0 +1,111 @@
+"""A change in several places of old lines: each alone taken back must be noticed by a test. Python only.
+
+`a <= x <= b` that became `a < x < b` to mend one end has changed the other one too. Where one sign, with the old one
+back in its place, leaves every test green, nothing shows that this part of the change is wanted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import difflib
+import io
+import tokenize
+from collections.abc import Sequence
+
+from engine.core.grants import Rule
+from engine.core.model import Struct
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.verdict import Fault, unproven
+from engine.perform.checks.run.measure import BAD, Measurement
+from engine.perform.checks.run.spec import CheckSpec
+
+RUNNERS = frozenset({"pytest", "unittest"})
+MOST = 2
+WORDS = frozenset({"and", "or", "True", "False", "min", "max", "any", "all", "in", "is", "not"})
+_LEFT_OUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
+
+
+class Part(Struct, frozen=True, kw_only=True):
+    """One sign of the change, and the file with the old one back."""
+
+    path: str
+    line: int
+    was: str
+    now: str
+    source: bytes
+
+
+def parts(path: str, before: bytes, after: bytes) -> list[Part]:
+    """Signs, numbers and a few words that took the place of others, where the change to the file is more than one."""
+    old, new = _tokens(before), _tokens(after)
+    was_texts, now_texts = ([token.string for token in some] for some in (old, new))
+    steps = difflib.SequenceMatcher(None, was_texts, now_texts, autojunk=False).get_opcodes()
+    changed = [step for step in steps if step[0] != "equal"]
+    if len(changed) < 2:
+        return []
+    found = []
+    for tag, first, last, start, end in changed:
+        if tag != "replace" or last - first != 1 or end - start != 1:
+            continue
+        was, now = old[first], new[start]
+        if was.type == now.type and _small(was) and _small(now):
+            source = _put_back(after, now, was.string)
+            if source is not None:
+                line = now.start[0]
+                found.append(Part(path=path, line=line, was=was.string, now=now.string, source=source))
+    return found
+
+
+def _tokens(source: bytes) -> list[tokenize.TokenInfo]:
+    try:
+        every = list(tokenize.generate_tokens(io.StringIO(source.decode("utf-8", "replace")).readline))
+    except (tokenize.TokenError, SyntaxError, ValueError):
+        return []
+    return [token for token in every if token.type not in _LEFT_OUT]
+
+
+def _small(token: tokenize.TokenInfo) -> bool:
+    return token.type in (tokenize.OP, tokenize.NUMBER) or token.string in WORDS
+
+
+def _put_back(after: bytes, token: tokenize.TokenInfo, was: str) -> bytes | None:
+    lines = after.decode("utf-8", "replace").splitlines(keepends=True)
+    row, column = token.start
+    line = lines[row - 1]
+    lines[row - 1] = line[:column] + was + line[column + len(token.string) :]
+    text = "".join(lines)
+    try:
+        compile(text, "taken back", "exec")
+    except (SyntaxError, ValueError):
+        return None
+    return text.encode()
+
+
+async def unnoticed(trial: Trial, specs: Sequence[CheckSpec], now: dict[str, Measurement]) -> list[Fault]:
+    """The first parts of a change, each taken back alone, that no check of tests notices."""
+    pool = [
+        part
+        for one in trial.change.owned
+        if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.before is not None and one.after is not None
+        for part in parts(one.path, one.before, one.after)
+    ]
+    able = [spec for spec in specs if spec.runner in RUNNERS]
+    if not able or len(able) < len(specs):
+        return []
+    for part in pool[:MOST]:
+        tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r4, {part.path: part.source})
+        runs = await trial.whole("taken back", tree, able)
+        if all(_as_good(run, now.get(run.check)) for run in runs):
+            text = f"{part.path}:{part.line} with {part.was} back in place of {part.now} every test is green"
+            more = "nothing shows that this part of the change is wanted"
+            return [unproven(Rule.MORE_CHANGED, f"{text}: {more}", path=part.path, line=part.line)]
+    return []
+
+
+def _as_good(run: Measurement, now: Measurement | None) -> bool:
+    if run.ended != "exited" or not run.report.complete or not run.report.cases:
+        return False
+    bad, known = ({case.id for case in rules.by_id(one).values() if case.outcome in BAD} for one in (run, now))
+    return bad <= known
