@@ -1,4 +1,4 @@
-"""A change with everything it adds emptied: a test that still passes then never looked at it. Python only."""
+"""A change with everything it adds emptied: a test that still passes then never looked at it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 import re
 from collections.abc import Sequence
 
+from engine.perform.checks.proof.gutted_text import LANGUAGES, NOTHING, SOMETHING, gutted_text
+from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.run.trees import Trees
 
@@ -22,10 +24,17 @@ def gutted_tree(trees: Trees, tree: str, owned: Sequence[Owned], answer: str = T
     """
     files: dict[str, bytes | None] = {}
     for one in owned:
-        if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.after is not None:
+        if one.owner is not Owner.SUBJECT or one.after is None:
+            continue
+        language = language_of(one.path)
+        if one.path.endswith(".py"):
             emptied = gutted(one.before or b"", one.after, answer, words, exports=one.path.endswith("__init__.py"))
-            if emptied is not None:
-                files[one.path] = emptied
+        elif language in LANGUAGES:
+            emptied = gutted_text(one.before or b"", one.after, language, SOMETHING if answer == TRUE else NOTHING)
+        else:
+            continue
+        if emptied is not None:
+            files[one.path] = emptied
     return trees.edit(tree, files) if files else None
 
 

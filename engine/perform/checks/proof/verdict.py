@@ -375,6 +375,8 @@ def import_red(proof: Proof, r3: Sequence[Measurement]) -> bool:
                     "AttributeError",
                     "NameError",
                     "TypeError",
+                    "ReferenceError",
+                    "SyntaxError",
                 )
     return False
 

@@ -9,6 +9,8 @@ from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.check_result import check_result
 from engine.perform.checks.proof.found_names import hands_on_only
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted_tree
+from engine.perform.checks.proof.gutted_text import LANGUAGES
+from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.neighbour_runs import neighbours_ahead
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import environment, green, ran
@@ -104,7 +106,8 @@ class NewTestRuns(RegressionRuns):
         weak = [proof for proof in fresh if rules.import_red(proof, self.r3[spec.name])]
         if not weak or not runner_of(spec).picks_files:
             return fresh
-        if not any(path.endswith(".py") for path in self.change.paths(Owner.SUBJECT)):
+        languages = {language_of(path) for path in self.change.paths(Owner.SUBJECT)}
+        if not languages & {"python", *LANGUAGES}:
             return fresh
         if hands_on_only(self.change.owned):
             return fresh  # that the name is there is all there is to show
@@ -115,6 +118,8 @@ class NewTestRuns(RegressionRuns):
         files = tuple(dict.fromkeys(proof.path for proof in weak if proof.path))
         if len(files) == 1:
             await self.trial.ahead(spec, [Ahead(tree=tree, files=files, ask=ask) for tree in emptied if tree])
+        if emptied[0] is None and "python" not in languages:
+            return fresh  # no function was found: nothing follows
         for tree in emptied:
             if tree is None or not dropped:
                 break  # nothing of what it adds does anything
