@@ -81,8 +81,19 @@ class GitTrees:
             return None
 
     def contents(self, tree: str, paths) -> dict[str, bytes]:
-        found = {path: self.show(tree, path) for path in paths}
-        return {path: data for path, data in found.items() if data is not None}
+        """By one process, as the workspace's own trees do it."""
+        names = "".join(f"{tree}:{path}\n" for path in paths)
+        data, found, at = self.git("cat-file", "--batch", data=names.encode()), {}, 0
+        for path in paths:
+            head, _, _ = data[at:].partition(b"\n")
+            at += len(head) + 1
+            if head.endswith(b" missing"):
+                continue
+            kind, size = head.split()[1:]
+            if kind == b"blob":
+                found[path] = data[at : at + int(size)]
+            at += int(size) + 1
+        return found
 
     def edit(self, tree: str, files) -> str:
         self.git("read-tree", tree)

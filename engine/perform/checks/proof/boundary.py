@@ -6,6 +6,7 @@ cross.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec.structs import replace
@@ -21,6 +22,7 @@ from engine.perform.checks.run.spec import CheckSpec
 
 HOLDS, DIFFERS, CANNOT = "holds", "differs", "cannot cross"
 MOST_FILES = 3
+MOST_IDS = 200
 SECONDS = 60.0
 RUNNERS = frozenset({"pytest", "unittest"})
 WITHIN = (
@@ -42,7 +44,7 @@ async def across(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> tupl
     if spec.runner not in RUNNERS or not files:
         return list(proofs), []
     rooms = trial.change.rooms
-    there = await _run(trial, spec, "boundary", rooms.r2, files)
+    there = await _run(trial, spec, "boundary", rooms.r2, files, _ids(proofs, spec, files))
     differing = [proof for proof in mine if _answer(proof, there) == DIFFERS and proof.path in files]
     faithful: frozenset[str] = frozenset()
     if differing:
@@ -67,19 +69,32 @@ async def across(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> tupl
 
 
 async def _run(
-    trial: Trial, spec: CheckSpec, name: str, tree: str, files: tuple[str, ...], *, beside: bool = False
+    trial: Trial,
+    spec: CheckSpec,
+    name: str,
+    tree: str,
+    files: tuple[str, ...],
+    ids: tuple[str, ...] | None,
+    *,
+    beside: bool = False,
 ) -> list[Measurement]:
-    return await trial.files(name, tree, spec, files, _ask(trial, tree, beside=beside))
+    return await trial.files(name, tree, spec, files, _ask(trial, tree, ids, beside=beside))
 
 
-def _ask(trial: Trial, tree: str, *, beside: bool = False) -> Ask:
+def _ask(trial: Trial, tree: str, ids: tuple[str, ...] | None = None, *, beside: bool = False) -> Ask:
     subject = tuple(
         path
         for path in trial.trees.files(tree)
         if language_of(path) == "python" and not trial.change.ground.is_test(path) and not path.endswith("conftest.py")
     )
     return Ask(
-        known=trial.known, helpers=(), subject=subject, beside=beside, canaries=False, brief=True, timeout=SECONDS
+        ids=ids,
+        known=trial.known,
+        subject=subject,
+        beside=beside,
+        canaries=False,
+        brief=True,
+        timeout=SECONDS,
     )
 
 
@@ -88,8 +103,15 @@ def boundary_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> li
     files = _files(proofs, spec)
     if spec.runner not in RUNNERS or not files:
         return []
-    ask = _ask(trial, trial.change.rooms.r2)
+    ask = _ask(trial, trial.change.rooms.r2, _ids(proofs, spec, files))
     return [Ahead(tree=trial.change.rooms.r2, files=(path,), ask=ask) for path in files]
+
+
+def _ids(proofs: Sequence[Proof], spec: CheckSpec, files: Sequence[str]) -> tuple[str, ...] | None:
+    """The proofs alone, where there is one file and they are named as words that any command line takes."""
+    names = tuple(dict.fromkeys(proof.name for proof in proofs if proof.check == spec.name and proof.path in files))
+    plain = all(re.fullmatch(r"[\w./:\[\]-]+", name, re.ASCII) for name in names)
+    return names if len(files) == 1 and plain and len(names) <= MOST_IDS else None
 
 
 def _files(proofs: Sequence[Proof], spec: CheckSpec) -> tuple[str, ...]:
@@ -122,7 +144,7 @@ async def _faithful(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> f
     proofs = [proof for proof in proofs if proof.path in plain]
     if not proofs:
         return frozenset()
-    beside = await _run(trial, spec, "boundary beside", rooms.r2, files, beside=True)
+    beside = await _run(trial, spec, "boundary beside", rooms.r2, files, _ids(proofs, spec, files), beside=True)
     found = {proof.name for proof in proofs if _answer(proof, beside) == HOLDS}
     objects = {words for run in beside for words in run.report.crossing}
     quiet = {path for path, text in texts.items() if not any(word in text for word in PRINTS)}
@@ -132,7 +154,7 @@ async def _faithful(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> f
         if proof.name not in found and proof.path in quiet and f"objects in {proof.name}" not in objects
     ]
     if left:
-        across_base = await _run(trial, spec, "boundary R3", rooms.r3, files)
+        across_base = await _run(trial, spec, "boundary R3", rooms.r3, files, _ids(proofs, spec, files))
         on_base = [run.measured for run in trial.runs if run.name in ("R0", "R3") and run.measured.check == spec.name]
         for proof in left:
             here, there = _case(proof, on_base), _case(proof, across_base)

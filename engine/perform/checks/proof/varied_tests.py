@@ -54,6 +54,8 @@ class Copy(Struct, frozen=True, kw_only=True):
 
 class Varied(Struct, frozen=True, kw_only=True):
     text: bytes
+    on_base: bytes
+    """Without the test itself and its repetitions: of these nothing is asked on the base."""
     copies: tuple[Copy, ...]
     again: tuple[str, ...]
     """Names of the repetitions."""
@@ -74,28 +76,36 @@ def varied(
     wanted = list(dict.fromkeys(name.partition("[")[0] for name in tests))[:most]
     copies: list[Copy] = []
     repeated: list[str] = []
-    if not _fill(tree, "", wanted, copies, repeated, again):
+    lean = copy.deepcopy(tree)
+    rows = MOST_ROWS if len(wanted) < MOST_TESTS else 1
+    if not _fill(tree, "", wanted, rows, copies, repeated, again):
         return None
+    _fill(lean, "", wanted, rows, [], [], again, lean=True)
     own = list(functions(list(told), _bound(tree)))
     kept = list(kept_arguments.functions(tree, wanted, _bound(tree))) if again else []
-    tree.body += [*ast.parse(ALIKE).body, *_collected(tree, [function for _, function in (*own, *kept)])]
-    at = 0
-    while at < len(tree.body) and _is_head(tree.body[at]):
-        at += 1
-    tree.body[at:at] = ast.parse(SEEN).body
     try:
-        text = ast.unparse(ast.fix_missing_locations(tree))
-        compile(text, "varied", "exec")
+        text, on_base = (_program(one, [function for _, function in (*own, *kept)]) for one in (tree, lean))
     except (SyntaxError, ValueError, RecursionError):
         return None
-    data = text.encode("utf-8", "surrogateescape")
     return Varied(
-        text=data,
+        text=text,
+        on_base=on_base,
         copies=tuple(copies),
         again=tuple(repeated),
         examples=tuple(name for name, _ in own),
         kept=tuple(name for name, _ in kept),
     )
+
+
+def _program(tree: ast.Module, more: Sequence[ast.stmt]) -> bytes:
+    tree.body += [*ast.parse(ALIKE).body, *_collected(tree, copy.deepcopy(more))]
+    at = 0
+    while at < len(tree.body) and _is_head(tree.body[at]):
+        at += 1
+    tree.body[at:at] = ast.parse(SEEN).body
+    text = ast.unparse(ast.fix_missing_locations(tree))
+    compile(text, "varied", "exec")
+    return text.encode("utf-8", "surrogateescape")
 
 
 def _collected(tree: ast.Module, made: Sequence[ast.stmt]) -> list[ast.stmt]:
@@ -124,34 +134,53 @@ def _fill(
     node: ast.Module | ast.ClassDef,
     prefix: str,
     wanted: Sequence[str],
+    rows: int,
     copies: list[Copy],
     repeated: list[str],
     again: int,
+    *,
+    lean: bool = False,
 ) -> bool:
-    """Whether one of the tests was there."""
+    """Whether one of the tests was there. `lean`: their copies alone."""
     body: list[ast.stmt] = []
     there = False
     for item in node.body:
         if isinstance(item, ast.ClassDef) and any(name.startswith(f"{prefix}{item.name}::") for name in wanted):
-            there |= _fill(item, f"{prefix}{item.name}::", wanted, copies, repeated, again)
+            there |= _fill(item, f"{prefix}{item.name}::", wanted, rows, copies, repeated, again, lean=lean)
         elif isinstance(item, Function) and f"{prefix}{item.name}" in wanted:
             if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(item)):
-                for made, function in _copies(item, f"{prefix}{item.name}"):
+                for made, function in _copies(item, f"{prefix}{item.name}", rows):
                     copies.append(made)
                     body.append(function)
             there = True
-            body.append(item)
-            for number in range(again):
-                same = copy.deepcopy(item)
-                same.name = f"{item.name}__y{number}"
-                repeated.append(same.name)
-                body.append(same)
+            body += [] if lean else [item, *_repetitions(item, repeated, again)]
             continue
         elif isinstance(item, Function) and item.name.startswith("test"):
             continue
         body.append(item)
     node.body = body or [ast.Pass()]
     return there
+
+
+def _repetitions(item: Function, repeated: list[str], again: int) -> Iterator[Function]:
+    """The test as it is; of a table the first rows."""
+    for number in range(again):
+        same = copy.deepcopy(item)
+        if rows := _rows(same):
+            _parameters(same).elts = rows[:MOST_ROWS]
+        _first_of_tables(same, MOST_ROWS)
+        same.name = f"{item.name}__y{number}"
+        repeated.append(same.name)
+        yield same
+
+
+def _first_of_tables(function: Function, most: int) -> None:
+    """Of tables that stand elsewhere the first rows: a copy tells of one, and a table may have thousands."""
+    for decorator in function.decorator_list:
+        match decorator:
+            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[_, values, *_], keywords=[]):
+                if not isinstance(values, ast.List | ast.Tuple):
+                    decorator.args[1] = ast.parse(f"list({ast.unparse(values)})[:{most}]", mode="eval").body
 
 
 def _is_head(node: ast.stmt) -> bool:
@@ -162,13 +191,14 @@ def _is_head(node: ast.stmt) -> bool:
 # ── copies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _copies(function: Function, test: str) -> Iterator[tuple[Copy, Function]]:
+def _copies(function: Function, test: str, most: int) -> Iterator[tuple[Copy, Function]]:
     rows = _rows(function)
-    for row in range(min(max(1, len(rows)), MOST_ROWS)):
+    for row in range(min(max(1, len(rows)), most)):
         one = copy.deepcopy(function)
         if rows:
             parameters = _rows(one)
             _parameters(one).elts = [parameters[row]]
+        _first_of_tables(one, 1)
         plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
         for slot, node in enumerate(_constants(one, row if rows else None)):
             plans.append([(slot, node, was, now, weak) for was, now, weak in neighbours_of(node)])

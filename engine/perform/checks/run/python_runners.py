@@ -32,7 +32,7 @@ class PytestRunner:
     name = "pytest"
     picks_files = True
     suffixes: tuple[str, ...] = (".py",)
-    loads: tuple[str, ...] = ("pytest", "unittest", "dis", "hmac", "linecache")
+    loads: tuple[str, ...] = ("pytest", "unittest", "hmac", "linecache")
     weaker = ""
 
     def prepare(self, request: RunRequest) -> Prepared:
@@ -46,7 +46,7 @@ class PytestRunner:
             files.write(reports / f"{canaries}.py", witness.source("pytest_rewritten"), durable=False)
             files.write(reports / f"{canaries}_", witness.source("pytest_canaries"), durable=False)
         if request.files is not None:
-            args = (*options_only(args, request.room), *request.files)
+            args = (*options_only(args, request.room), *(request.ids or request.files))
         elif request.ids is not None:
             chosen = list(request.ids)
             if len(chosen) > MANY_IDS:

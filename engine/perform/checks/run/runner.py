@@ -44,7 +44,7 @@ class RunRequest(Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] | None = None
     """Test files of the room to run, in this order (R2, R3, a proof alone); None: the whole check."""
     ids: tuple[str, ...] | None = None
-    """Tests to run, where the runner can name them; with `files` given, those hold."""
+    """Tests to run, where the runner can name them; with `files` given they are of those, and may be left aside."""
     known: Report | None = None
     """What R0 saw: plug-ins to name instead of discovering, the settings file. None: this is R0."""
     own_settings: bool = False
