@@ -9,26 +9,41 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+from functools import partial
 from pathlib import Path
 
 from tests.tui.driving import app_on, press, settle
-from tests.tui.links import live
+from tests.tui.lanes import live_lanes
+from tests.tui.links import LiveLink, live
 
 FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
 
 PICTURES: tuple[tuple[str, str, tuple[int, int], tuple[str, ...], dict[str, object]], ...] = (
-    ("hero", "checks", (132, 38), (), {}),
-    ("gate", "fix_gate", (120, 36), (), {}),
+    ("hero", "three lanes", (132, 38), (), {}),
+    ("gate", "three gates", (132, 40), (), {}),
+    ("morning", "ended", (132, 36), (), {}),
     ("evidence", "council", (120, 34), ("e",), {}),
     ("cost", "end", (120, 34), ("dollar_sign",), {}),
-    ("narrow", "fix_gate", (80, 24), (), {}),
+    ("narrow", "four lanes", (80, 24), (), {}),
     ("diff", "fix_gate", (160, 40), ("d", "down"), {}),
-    ("light", "parallel", (120, 36), (), {"theme": "daylight"}),
+    ("light", "three lanes", (120, 36), (), {"theme": "daylight"}),
 )
+
+SITUATIONS = {
+    "three lanes": partial(live_lanes, 3),
+    "four lanes": partial(live_lanes, 4),
+    "three gates": partial(live_lanes, 4, gates=3),
+    "ended": partial(live_lanes, 3, ended=True),
+}
+"""Sprints with several lanes; every other name is a moment of the recorded sprint."""
+
+
+def link_of(name: str) -> LiveLink:
+    return SITUATIONS[name]() if name in SITUATIONS else live(name)
 
 
 async def take(mark: str, size: tuple[int, int], keys: tuple[str, ...], options: dict[str, object]) -> str:
-    app = app_on(live(mark), **options)
+    app = app_on(link_of(mark), **options)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, *keys)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import sys
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 from engine import files
@@ -68,16 +70,25 @@ def scenario_of(folder: Path) -> Scenario:
     return load(folder / ".devteam" / "scenario.toml")
 
 
-async def attend(session: Session, heard: Subscription, scenario: Scenario, patience: float = 0.0) -> None:
+Quiet = Callable[[], float]
+
+
+async def attend(
+    session: Session, heard: Subscription, scenario: Scenario, patience: float = 0.0, quiet: Quiet = lambda: math.inf
+) -> None:
     """The scenario's human: answers every gate as the scenario says; with no word on it, skips or says yes.
 
-    With `patience` somebody may be watching: they have so many seconds to answer a gate themselves.
+    With `patience` somebody may be watching: they have so many seconds to answer a gate themselves,
+    counted anew from whenever they touched the keys (`quiet`: seconds since then): who reads or types is not overtaken.
     """
     asked: set[str] = set()
     waiting: set[asyncio.Task[None]] = set()
 
     async def answer(gate: str, kind: str, task: str, question: str = "") -> None:
-        await asyncio.sleep(patience)
+        left = patience
+        while left > 0:
+            await asyncio.sleep(left)
+            left = patience - quiet()
         known = session.state.gates.get(gate)
         if known is None or not known.open:
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import signal
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
@@ -123,7 +124,9 @@ def _signals(session: Session) -> Iterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def demo_attended(session: Session, scenario: Scenario, patience: float) -> AsyncIterator[asyncio.Event]:
+async def demo_attended(
+    session: Session, scenario: Scenario, patience: float, quiet: Callable[[], float] = lambda: math.inf
+) -> AsyncIterator[asyncio.Event]:
     """Gates that nobody answers in time are answered by the scenario. The event is set once a human answered one."""
     human = asyncio.Event()
 
@@ -132,7 +135,7 @@ async def demo_attended(session: Session, scenario: Scenario, patience: float) -
             human.set()
 
     session.watch(hear)
-    attendant = asyncio.create_task(demo.attend(session, session.bus.subscribe(), scenario, patience))
+    attendant = asyncio.create_task(demo.attend(session, session.bus.subscribe(), scenario, patience, quiet))
     try:
         yield human
     finally:

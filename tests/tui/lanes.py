@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from msgspec.structs import replace
+
 from engine.core import events as ev
 from engine.core.activity import OutputKind
 from engine.core.model import (
@@ -171,53 +173,80 @@ def several(lanes: int, gates: int = 0, more: int = 0, ended: bool = False) -> t
     rec.fact(
         ev.RunStarted(run="r1", pid=1, policy=policy, attended=True, sandbox="bwrap", version="0.1.0", utc_offset=0.0)
     )
+    begun = rec.now
+    for lane in range(lanes):  # each lane's story at its own pace; what they tell is put in the order of time below
+        rec.now = begun + 3.0 * lane
+        _finished(rec, lane)
+        _climbed(rec, lane, lanes, gates, ended)
     for lane in range(lanes):
-        done = f"1.{lane + 1}"
-        rec.start_task(done, lane, 0, 2, "complexity 2: haiku")
-        rec.iterate(done)
-        _call(rec, done, 0.03, 20.0 + 7 * lane)
-        _tested(rec, done, 40 + lane, 40 + lane, proven=True)
-        rec.review(done, APPROVED)
-        rec.decide(done, Decision.COMPLETE, "all checks pass, every criterion met")
-        rec.commit(done, TITLES[lane % len(TITLES)])
-    for lane in range(lanes):
-        task = f"1.{lanes + lane + 1}"
-        rec.start_task(task, lane, lane % 2, 5, "complexity 5: sonnet")
-        rec.iterate(task)
-        _call(rec, task, 0.09, 30.0)
-        _tested(rec, task, 38, 43)
-        rec.health(task, Health.PROGRESSING, "5 tests fail, 38 pass")
-        rec.decide(task, Decision.ESCALATE, "2 failures at this rung", rung=lane % 2 + 1)
-        rec.iterate(task)
-        _call(rec, task, 0.31, 40.0)
-        _tested(rec, task, 43, 43, proven=True)
-        if lane < gates:
-            kind = "task" if lane % 2 else "fix"
-            rec.review(task, APPROVED if kind == "task" else OBJECTED, 0.2)
-            rec.decide(task, Decision.COMPLETE if kind == "task" else Decision.ITERATE, "as the review says")
-            said = "approved" if kind == "task" else "needs changes (attempt 2)"
-            rec.gate(f"G{lane + 1}", task, kind, f"Task {task}: {said}", "", attempt=2)
-        rec.answer(GetDiff(task=task), Answered(text=DIFF))
+        rec.answer(GetDiff(task=f"1.{lanes + lane + 1}"), Answered(text=DIFF))
+    items = _in_order(rec.items)
     if ended:
+        rec.now = max(item.at for item in items if hasattr(item, "at"))
+        rec.seq = len([item for item in items if isinstance(item, ev.Envelope)])
+        rec.items = items
         rec.fact(ev.RunEnded(run="r1", outcome="stopped", reason="stopped by you"))
         return tuple(rec.items)
-    for lane in range(gates, lanes):
-        task = f"1.{lanes + lane + 1}"
-        rec.health(task, Health.PROGRESSING, "all 43 tests pass")
-        match STAGES[lane % len(STAGES)]:
-            case "checks":
-                effect = rec.begin_checks(task)
-                rec.progress(effect, "tests")
-            case "review":
-                call = rec.begin_call(task, Role.REVIEWER, rung=2)
-                rec.say(call, OutputKind.TOOL_CALL, tool="Read", path="src/app/part.py")
-            case _:
-                call = rec.begin_call(task, Role.IMPLEMENTER)
-                for words in SAID:
-                    rec.say(call, OutputKind.TEXT, f"{words} (T{task})")
-                rec.say(call, OutputKind.TOOL_CALL, tool="Bash", text="python -m pytest -q tests/test_part.py")
-                rec.say(call, OutputKind.TOOL_RESULT, "2 failed, 41 passed in 0.84s")
-    return tuple(rec.items)
+    return tuple(items)
+
+
+def _in_order(items: list[object]) -> list[object]:
+    """By time, facts numbered anew."""
+    timed = sorted((item for item in items if hasattr(item, "at")), key=lambda item: item.at)  # type: ignore[attr-defined]
+    seq, out = 0, []
+    for item in timed:
+        if isinstance(item, ev.Envelope):
+            seq += 1
+            item = replace(item, seq=seq)
+        out.append(item)
+    return [*out, *(item for item in items if not hasattr(item, "at"))]
+
+
+def _finished(rec: Recorder, lane: int) -> None:
+    done = f"1.{lane + 1}"
+    rec.start_task(done, lane, 0, 2, "complexity 2: haiku")
+    rec.iterate(done)
+    _call(rec, done, 0.03, 20.0 + 7 * (lane % 5))
+    _tested(rec, done, 40 + lane, 40 + lane, proven=True)
+    rec.review(done, APPROVED)
+    rec.decide(done, Decision.COMPLETE, "all checks pass, every criterion met")
+    rec.commit(done, TITLES[lane % len(TITLES)])
+
+
+def _climbed(rec: Recorder, lane: int, lanes: int, gates: int, ended: bool) -> None:
+    task = f"1.{lanes + lane + 1}"
+    rec.start_task(task, lane, lane % 2, 5, "complexity 5: sonnet")
+    rec.iterate(task)
+    _call(rec, task, 0.09, 30.0 + 4 * (lane % 3))
+    _tested(rec, task, 38, 43)
+    rec.health(task, Health.PROGRESSING, "5 tests fail, 38 pass")
+    rec.decide(task, Decision.ESCALATE, "2 failures at this rung", rung=lane % 2 + 1)
+    rec.iterate(task)
+    _call(rec, task, 0.31, 40.0)
+    _tested(rec, task, 43, 43, proven=True)
+    rec.health(task, Health.PROGRESSING, "all 43 tests pass")
+    if lane < gates:
+        kind = "task" if lane % 2 else "fix"
+        rec.review(task, APPROVED if kind == "task" else OBJECTED, 0.2)
+        rec.decide(task, Decision.COMPLETE if kind == "task" else Decision.ITERATE, "as the review says")
+        said = "approved" if kind == "task" else "needs changes (attempt 2)"
+        rec.gate(f"G{lane + 1}", task, kind, f"Task {task}: {said}", "", attempt=2)
+        return
+    if ended:
+        return
+    match STAGES[lane % len(STAGES)]:
+        case "checks":
+            effect = rec.begin_checks(task)
+            rec.progress(effect, "tests")
+        case "review":
+            call = rec.begin_call(task, Role.REVIEWER, rung=2)
+            rec.say(call, OutputKind.TOOL_CALL, tool="Read", path="src/app/part.py")
+        case _:
+            call = rec.begin_call(task, Role.IMPLEMENTER)
+            for words in SAID:
+                rec.say(call, OutputKind.TEXT, f"{words} (T{task})")
+            rec.say(call, OutputKind.TOOL_CALL, tool="Bash", text="python -m pytest -q tests/test_part.py")
+            rec.say(call, OutputKind.TOOL_RESULT, "2 failed, 41 passed in 0.84s")
 
 
 def live_lanes(lanes: int, gates: int = 0, more: int = 0, ended: bool = False) -> LiveLink:

@@ -351,7 +351,7 @@ def tests(
         seconds=3.4,
         counts=TestCounts(total=total, passed=passed, failed=bad, new=new, fixed=fixed, broken_before=before),
         failing=failing,
-        coverage=0.87 + passed / 1000,
+        coverage=87.0 + passed / 10,
         output=output,
         source="junit",
         evidence="9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",

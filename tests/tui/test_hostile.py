@@ -102,7 +102,7 @@ async def test_megabyte_lines() -> None:
     app = app_on(hostile(LONG))
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await press(pilot, "i", "e", "d", "p", "escape")
+        await press(pilot, "i", "e", "d", "p", "escape", "3")
         assert "1,000,000" in app.screen.query_one("#output-0").lines.whole_text()
 
 

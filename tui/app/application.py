@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
@@ -10,6 +11,7 @@ from textual.app import App
 from textual.binding import BindingType
 from textual.events import Event, InputEvent
 from textual.scrollbar import ScrollBar, ScrollBarRender
+from textual.widgets import Input, TextArea
 
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
@@ -85,6 +87,7 @@ class DevteamApp(App[Leave]):
         self._shown = Shown()
         self.touched = False
         """Somebody pressed a key or moved the mouse."""
+        self._touched_at = 0.0
 
     # ── painting ──
 
@@ -161,8 +164,23 @@ class DevteamApp(App[Leave]):
             self._driver.write(GIVE_TITLE_BACK)
 
     async def on_event(self, event: Event) -> None:
-        self.touched = self.touched or isinstance(event, InputEvent)
+        if isinstance(event, InputEvent):
+            self.touched, self._touched_at = True, self.options.clock()
         await super().on_event(event)
+
+    def quiet(self) -> float:
+        """Seconds since somebody touched anything; none while a text is being written or a dialog is open."""
+        if not self.is_running:
+            return math.inf
+        typing = isinstance(self.focused, Input | TextArea) or self.screen.is_modal
+        return 0.0 if typing else self.options.clock() - self._touched_at
+
+    def answers_in(self) -> float | None:
+        """Until the demo answers the gate in sight; None if it never does."""
+        gate = self.gates.current
+        if not self.options.patience or gate is None or self.gates.sending:
+            return None
+        return max(0.0, self.options.patience - min(self.quiet(), self._now() - gate.opened_at))
 
     # ── frames ──
 
@@ -207,6 +225,7 @@ class DevteamApp(App[Leave]):
             selected=self._selected,
             following=self._following,
             gate=gate,
+            answers_in=self.answers_in(),
             checks=feed.checks,
             started=feed.started,
             countdown=feed.countdown,

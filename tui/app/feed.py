@@ -61,6 +61,8 @@ class Feed:
         """Facts that came while the flight's history was read."""
         self._history: asyncio.Task[None] | None = None
         self._asked: set[str] = set()
+        self._grown = False
+        """Something was read that no item says: a frame is due."""
         self.glyphs = glyphs
         self.state = State()
         self.status: LinkStatus = CONNECTING
@@ -137,7 +139,7 @@ class Feed:
                     self.flight.take(decode_envelope(line))
                 if self.flight.seq == before:
                     break
-                self._pending.append(self.status)  # a frame shows what is known already
+                self._grown = True  # a frame shows what is known already
                 await asyncio.sleep(0)
         except Exception as error:  # noqa: BLE001 the named boundary: a strip without its beginning is still a strip
             self.notices.append(("warning", f"the run's beginning cannot be read: {error}"))
@@ -172,7 +174,7 @@ class Feed:
         for activity in past.output:
             if activity.effect not in self.state.inflight:
                 self._activity(activity)
-        self._pending.append(self.status)
+        self._grown = True
 
     async def _say_again(self, state: State) -> None:
         """Warnings of this run from before anybody looked, once: a restored journal is news to who comes later."""
@@ -210,9 +212,10 @@ class Feed:
 
     def flush(self, limit: int = FRAME_ITEMS) -> bool:
         """Fold what has come; true if anything has."""
-        pending = self._pending
+        pending, grown = self._pending, self._grown
+        self._grown = False
         if not pending:
-            return False
+            return grown
         for _ in range(min(limit, len(pending))):
             self.take(pending.popleft())
         if len(pending) <= MOST_WAITING:

@@ -46,6 +46,8 @@ class TuiOptions:
     """The link is a recording: show the time slider."""
     inline: bool = False
     """The engine is in this process: leaving stops the run, resumably."""
+    patience: float = 0.0
+    """Seconds after the last key in which the demo answers an open gate by itself; 0: it never does."""
     greeting: str = ""
     """Words shown once at the start."""
     bell: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import os
 from collections.abc import Sequence
@@ -228,12 +229,11 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
     from tui.app.options import Leave
 
     patience = PATIENCE_SECONDS / run.speed
-    async with (
-        inline(desk, folder, run) as (session, link),
-        demo_attended(session, scenario_of(desk.project.root), patience) as human,
-    ):
-        words = f"answer the gates, or just watch: after {patience:.0f} s the scenario answers by itself"
-        app = DevteamApp(link, dataclasses.replace(options, greeting=words, inline=True))
+    async with inline(desk, folder, run) as (session, link), contextlib.AsyncExitStack() as stack:
+        words = f"answer the gates, or just watch: {patience:.0f} s after the last key the scenario answers by itself"
+        app = DevteamApp(link, dataclasses.replace(options, greeting=words, inline=True, patience=patience))
+        attended = demo_attended(session, scenario_of(desk.project.root), patience, app.quiet)
+        human = await stack.enter_async_context(attended)
         engine = asyncio.create_task(session.run())
 
         async def close_unwatched() -> None:

@@ -237,7 +237,8 @@ class Axis:
                 continue
             self._point(begin, begin - self._walls[-1])
             self._point(end, LONG_PAUSE)
-        self._point(max(until, self._walls[-1] + 1.0), max(until, self._walls[-1] + 1.0) - self._walls[-1])
+        end = max(until, self._walls[-1], start + 1.0)
+        self._point(end, end - self._walls[-1])
         self.pauses = [(begin, end) for begin, end in pauses if begin < now]
 
     def _point(self, wall: float, drawn: float) -> None:

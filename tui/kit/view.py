@@ -27,6 +27,8 @@ class View:
     """The selection moves with the running task."""
     gate: GateState | None = None
     """The gate in sight: what an answer is for. Its task is the selected one."""
+    answers_in: float | None = None
+    """Seconds until the demo's scenario answers it."""
     checks: Mapping[str, tuple[CheckProgress, ...]] = field(default_factory=dict)
     """Live progress of checks by task."""
     started: Mapping[str, float] = field(default_factory=dict)

@@ -77,10 +77,11 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
     frees = f"frees {_some(card.frees)}" if card.frees else ""
     said = f"{why}; {frees}" if frees else why
     lines = [spread(head, right, width, gap=1)]
-    if said:
-        lines += wrap(fit(said, 2 * (width - 4), glyphs.ellipsis), width, "muted", first="   ")[: 2 if here else 1]
-    if card.again:
-        lines += wrap(outside(card.again, 300), width, "warn", first="   ")[: 3 if here else 1]
+    for words, tone in ((said, "muted"), (outside(card.again, 300), "warn")):
+        if words and here:
+            lines += wrap(words, width, tone, first="   ")
+        elif words:
+            lines.append((("   ", ""), (fit(words, width - 3, glyphs.ellipsis), tone)))
     return [crop(line, width) for line in lines]
 
 

@@ -24,6 +24,8 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
     right: list[Span] = []
     if of > 1:
         right.append((f"{at} of {of}  [ ]  ", "gate"))
+    if view.answers_in is not None:
+        right.append((f"the demo answers in {view.answers_in:.0f} s  ", "warn bold"))
     right.append((f"{outside(gate.id)}  waits {duration(view.now - gate.opened_at)}", "muted"))
     return spread(left, right, width)
 

@@ -9,6 +9,7 @@ from engine.core.model import Health
 from tui.kit.canvas import Canvas
 from tui.kit.glyphs import of_health, of_outcome
 from tui.kit.meter import meter
+from tui.kit.outlook import outlook
 from tui.kit.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
 from tui.kit.view import View
 from tui.kit.wording import duration, money, share
@@ -69,6 +70,16 @@ def health_spans(view: View) -> list[Span]:
         return [(f"{glyphs.bad} ", "bad"), ("ENGINE LOST", "bad bold"), (f"  it was {state.health.value}", "muted")]
     if not state.running:
         return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  devteam run starts it", "muted")]
+    waiting = view.gates() if not view.replaying else []
+    if waiting:  # what is needed outranks how it is
+        since = min(gate.opened_at for gate in waiting)
+        word = f"{len(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for you"
+        return [
+            (f"{glyphs.gate} ", "gate"),
+            (word, "gate bold"),
+            (f" {glyphs.sep} {duration(view.now - since)}", "gate"),
+            (f"  {state.health.value.lower().replace('_', '-')}", "muted"),
+        ]
     sign, style = of_health(state.health, glyphs)
     reason = outside(state.health_reason)
     return [(f"{sign} ", style), (state.health.value, f"{style} bold"), (f"  {reason}" if reason else "", "muted")]
@@ -84,12 +95,22 @@ def _measures(view: View) -> list[list[Span]]:
     style = "bad" if used >= 1 else "warn" if used * 100 >= state.policy.budget.warn_percent else "accent"
     spend: list[Span] = [(money(state.spent_usd), "fg bold"), (f" / {money(limit)} ", "muted")]
     return [
-        [(f"{done}/{total}", "fg bold"), (" tasks", "muted")],
+        [(f"{done}/{total}", "fg bold"), (" tasks ", "muted"), *meter(done, total, 6, glyphs, "good")],
         [(duration(view.elapsed()), "fg bold")],
         [*spend, *meter(state.spent_usd, limit, 8, glyphs, style)],
+        _left(view),
         [(f"{state.iterations}", "fg bold"), (" iteration" if state.iterations == 1 else " iterations", "muted")],
         [(f"{state.calls}", "fg bold"), (" call" if state.calls == 1 else " calls", "muted")],
     ]
+
+
+def _left(view: View) -> list[Span]:
+    """Time and money still to come, and what that rests on; the strip's edge says it, too."""
+    ahead = outlook(view.state, view.now) if view.state.running and not view.replaying else None
+    if ahead is None or not ahead.tasks:
+        return []
+    about = "~" if view.glyphs.ascii else "≈"
+    return [(f"{about}{duration(ahead.seconds)}", "fg bold"), (f" and {about}{money(ahead.usd)} left", "muted")]
 
 
 def _modes(view: View) -> list[list[Span]]:

@@ -119,7 +119,7 @@ def _progress(view: View, last: Record, width: int) -> list[Line]:
     lines.append(_row("lines", [(f"+{last.added}", "added"), (f" {minus}{last.removed}", "removed")], width))
     tests: list[Span] = [(f"+{last.new_tests}", "fg")]
     if last.coverage is not None:
-        tests.append((f"  {last.coverage * (100 if last.coverage <= 1 else 1):.0f}% covered", "muted"))
+        tests.append((f"  {last.coverage:.1f} % covered", "muted"))
     lines.append(_row("new tests", tests, width))
     build = plural(last.build_errors, "error") if last.build_errors else "no errors" if last.built else "not built"
     if last.build_warnings:

@@ -14,7 +14,7 @@ from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, s
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
 
-TWO_COLUMNS = 130
+TWO_COLUMNS = 110
 
 
 def morning_lines(view: View, keys: KeyMap, width: int) -> list[Line]:
@@ -181,6 +181,8 @@ def _tasks(view: View, width: int) -> list[Line]:
     for task in view.state.tasks.values():
         sign, word, style = of_status(task.status, view.glyphs)
         right: list[Span] = [(f"{money(task.spent_usd)} ", "muted")] if task.spent_usd else []
+        if task.status is Status.RUNNING:  # nothing runs any more
+            sign, word, style = view.glyphs.half, f"stopped in iteration {task.iteration}", "muted"
         right.append((short_hash(task.commit) if task.commit else word, "accent" if task.commit else style))
         mark = view.glyphs.cursor if task.id == view.selected else " "
         title = f"{outside(task.id)} {outside(task.spec.title)}"

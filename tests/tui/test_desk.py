@@ -1,0 +1,214 @@
+"""The desk and the morning after: what is asked first and why, what a key will cause, proof, hunks, batch approval."""
+
+from __future__ import annotations
+
+from engine.core import events as ev
+from engine.core.commands import Answer
+from engine.core.fold import fold
+from engine.core.model import Decision, Issue
+from engine.core.state import State
+from engine.core.vocabulary import Choice
+from tests.tui.driving import app_on, press, settle
+from tests.tui.lanes import DIFF, live_lanes, several
+from tests.tui.links import live
+from tui.kit.diffing import parse
+from tui.kit.glyphs import UNICODE
+from tui.kit.hunks import Look, changed_words, hunk_lines
+from tui.kit.keys import key_map
+from tui.kit.needs import NeedKind, by_need, held_up, needs
+from tui.kit.paint import plain, width_of
+from tui.kit.view import View
+from tui.panels.desk_text import consequence, proof_lines
+from tui.panels.morning_text import morning_lines
+from tui.screens.comment import CommentScreen
+from tui.screens.confirm import ConfirmScreen
+from tui.screens.dashboard import Mode
+
+
+def state_of(*args: int, ended: bool = False) -> State:
+    return fold([item for item in several(*args, ended=ended) if isinstance(item, ev.Envelope)])
+
+
+def test_what_holds_up_most_comes_first() -> None:
+    state = state_of(4, 4, 9)  # two follow-ups wait for 1.1 (done), one each for the others
+    order = [gate.task for gate in by_need(state, state.open_gates())]
+    assert [len(held_up(state, task)) for task in order] == sorted(
+        (len(held_up(state, task)) for task in order), reverse=True
+    )
+    cards = needs(state)
+    assert [card.kind for card in cards] == [NeedKind.GATE] * 4
+    assert all(card.why for card in cards)
+    assert any("asked again" in card.again for card in cards)
+
+
+def test_blocked_work_is_a_card_with_its_action() -> None:
+    state = state_of(2)
+    facts = [item for item in several(2) if isinstance(item, ev.Envelope)]
+    ended = ev.TaskEnded(task="1.3", decision=Decision.BLOCKED, reason="no database", action="set DATABASE_URL")
+    state = fold([*facts, ev.Envelope(seq=state.seq + 1, stream="s", at=state.now, event=ended)])
+    [card] = needs(state)
+    assert (card.kind, card.task, card.why, card.again) == (
+        NeedKind.BLOCKED,
+        "1.3",
+        "no database",
+        "set DATABASE_URL",
+    )
+    assert "set DATABASE_URL" in plain(morning_lines(View(state=state), key_map({}), 80))
+
+
+def test_what_yes_will_cause_names_what_it_starts_and_what_that_costs() -> None:
+    state = state_of(2, 2, 4)  # 2.4 waits for 1.4
+    gate = next(gate for gate in state.open_gates() if gate.task == "1.4")
+    said = consequence(state, gate, Choice.YES)
+    assert said.startswith("commits, starts 2.4, about $")
+    fix = next(gate for gate in state.open_gates() if gate.task == "1.3")
+    assert "another attempt at" in consequence(state, fix, Choice.YES)
+    assert "past the reviewer" in consequence(state, fix, Choice.SKIP)
+
+
+def test_every_criterion_has_its_proof_or_says_that_nobody_looked() -> None:
+    state = state_of(2, 2)
+    view = View(state=state, selected="1.4", gate=state.gates["G2"])
+    text = plain(proof_lines(view, state.gates["G2"], (), 60))
+    for word in ("an empty value is refused", "test_blank_lines_are_passed_over", "red before", "PROVEN", "tree "):
+        assert word in text
+    view = View(state=state, selected="1.3", gate=state.gates["G1"])
+    assert "no reviewer has looked at it" in plain(proof_lines(view, state.gates["G1"], (), 60))
+
+
+def test_issues_are_pinned_at_their_lines() -> None:
+    files = parse(DIFF)
+    issue = Issue(text="passed over silently", path="src/app/part.py", line=15, fix="raise")
+    lines, hunks = hunk_lines(files, (issue,), 80, UNICODE, Look())
+    rows = plain(lines).split("\n")
+    at = next(number for number, row in enumerate(rows) if "passed over silently" in row)
+    assert rows[at - 1].lstrip().startswith("15 +")
+    assert [(hunk.path, hunk.number) for hunk in hunks] == [
+        ("src/app/part.py", 1),
+        ("src/app/part.py", 2),
+        ("tests/test_part.py", 3),
+    ]
+    assert all(width_of(line) <= 80 for line in lines)
+    elsewhere = Issue(text="not in the diff", path="src/app/part.py", line=900)
+    assert "not in the diff" in plain(hunk_lines(files, (elsewhere,), 80, UNICODE, Look())[0])
+
+
+def test_long_lines_are_cut_moved_or_wrapped_and_never_lost() -> None:
+    text = "x = " + "a" * 150 + "END"
+    files = parse(f"diff --git a/f.py b/f.py\n--- a/f.py\n+++ b/f.py\n@@ -1 +1 @@\n+{text}\n")
+    cut = plain(hunk_lines(files, (), 60, UNICODE, Look())[0])
+    assert "…" in cut
+    assert "END" not in cut
+    assert "END" in plain(hunk_lines(files, (), 60, UNICODE, Look(left=112))[0])
+    wrapped = plain(hunk_lines(files, (), 60, UNICODE, Look(wrapped=True))[0])
+    assert "END" in wrapped
+    assert "…" not in wrapped
+
+
+def test_only_the_words_that_differ_are_marked() -> None:
+    old, new = changed_words("rows = text.split(x)", "rows = text.splitlines(x)")
+    assert [("rows = text.split(x)"[a:b]) for a, b in old] == ["split"]
+    assert [("rows = text.splitlines(x)"[a:b]) for a, b in new] == ["splitlines"]
+    assert changed_words("alpha beta", "1 2 3 4 5 6") == ((), ())
+
+
+async def test_proven_gates_are_approved_together_and_no_other() -> None:
+    link = live_lanes(4, gates=4)
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "Y")
+        assert isinstance(app.screen, ConfirmScreen)
+        await press(pilot, "escape")
+        assert link.sent == []
+        await press(pilot, "Y", "Y")
+        assert sorted(sent.gate for sent in link.sent if isinstance(sent, Answer)) == ["G2", "G4"]
+
+
+async def test_a_comment_cites_the_hunk_in_sight_and_a_draft_is_kept() -> None:
+    link = live_lanes(4, gates=1)
+    app = app_on(link)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settle(pilot)
+        await press(pilot, "tab", "tab", "tab")
+        app.screen.desk.hunks.focus()
+        await press(pilot, "n", "c")
+        assert isinstance(app.screen, CommentScreen)
+        text = app.screen.query_one("TextArea").text
+        assert text.startswith("src/app/part.py:")
+        await press(pilot, *"why", "escape", "c")
+        assert app.screen.query_one("TextArea").text.endswith("why")
+
+
+async def test_the_mode_follows_the_situation_and_the_key() -> None:
+    link = live_lanes(2)
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert app.screen.mode is Mode.FLIGHT
+        link.more(ev.GateOpened(gate="G9", task="1.3", kind="task", title="x", choices=("yes", "comment")))
+        await settle(pilot)
+        assert app.screen.mode is Mode.DESK
+        await press(pilot, "h")
+        assert app.screen.mode is Mode.FLIGHT
+        await press(pilot, "h")
+        assert app.screen.mode is Mode.DESK
+        link.more(ev.GateAnswered(gate="G9", choice="yes", by="phone"))
+        await settle(pilot)
+        assert app.screen.mode is Mode.FLIGHT
+        link.more(ev.RunEnded(run="r1", outcome="stopped", reason="by you"))
+        await settle(pilot)
+        assert app.screen.mode is Mode.MORNING
+
+
+async def test_output_of_every_task_can_be_read_after_reopening() -> None:
+    link = live_lanes(3, ended=True)
+    link.seek_item(link.length)  # as a sprint that is opened again: everything lies in the logs
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "1")
+        for task in ("1.1", "1.3", "1.5"):
+            app.choose(task)
+            for _ in range(20):
+                await settle(pilot)
+                if f"(T{task})" in app.screen.output().lines.whole_text():
+                    break
+            assert f"(T{task})" in app.screen.output().lines.whole_text()
+
+
+async def test_a_live_run_can_be_looked_back_at() -> None:
+    link = live_lanes(2)
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        live_seq = app.feed.state.seq
+        await press(pilot, "less_than_sign")
+        for _ in range(50):
+            await pilot.pause(0.02)
+            if app.replaying:
+                break
+        assert app.screen.NAME == "replay"
+        await settle(pilot)
+        assert app.feed.state.seq < live_seq
+        await press(pilot, "escape")
+        assert app.screen.NAME == "dashboard"
+        assert app.feed.state.seq == live_seq
+
+
+async def test_the_demo_waits_while_somebody_types() -> None:
+    app = app_on(live("fix_gate"), patience=30.0)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        app._now = lambda: app.gates.current.opened_at + 100.0  # type: ignore[method-assign, union-attr]
+        app.options.clock.now += 12.0  # type: ignore[attr-defined]
+        await pilot.press("down")
+        app.options.clock.now += 12.0  # type: ignore[attr-defined]
+        app.redraw()
+        app.frame()
+        assert app.quiet() == 12.0
+        assert app.answers_in() == 18.0
+        assert "the demo answers in 18 s" in plain(app.screen.query_one("#gate-title").lines)
+        await press(pilot, "c")
+        app.options.clock.now += 500.0  # type: ignore[attr-defined]
+        assert app.quiet() == 0.0
