@@ -38,6 +38,16 @@ class Opened(msgspec.Struct):
 
 
 def open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Opened:
+    """The journal, verified and restored where it has to be. A read that fails once may be the disk's bad moment."""
+    for pause in LOOKS:
+        try:
+            return _open_verified(path, backup_dir, stamp, busy_ms)
+        except apsw.IOError:
+            time.sleep(pause)
+    return _open_verified(path, backup_dir, stamp, busy_ms)
+
+
+def _open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Opened:
     """Raises the errors of journal_errors, and those of SQLite and the system, which the caller names."""
     folder = path.parent
     if not folder.exists():
