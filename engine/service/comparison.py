@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from engine.perform.checks.run.comparison import Difference, collected, differen
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.uncollectable import not_installed, unfetched
+from engine.perform.checks.run.wanted_variables import secret_variable, wanted_variables
 from engine.perform.rehearsal import Rehearsal
 from engine.perform.workspace.checkout_copy import as_patterns
 from engine.perform.workspace.secrets import named_like_a_secret
@@ -54,13 +55,28 @@ class Compared(Struct, frozen=True, kw_only=True):
     """What differed, what was done about it, what is left for the user."""
 
 
-async def compare(rehearsal: Rehearsal, candidates: Sequence[Candidate], say: Say, *, choose: bool) -> Compared:
-    """Try every candidate in both places. `choose`: other ways are tried where one does not work (init)."""
+async def compare(
+    rehearsal: Rehearsal,
+    candidates: Sequence[Candidate],
+    say: Say,
+    *,
+    choose: bool,
+    surroundings: Mapping[str, str] | None = None,
+) -> Compared:
+    """Try every candidate in both places. `choose`: other ways are tried where one does not work (init).
+
+    `surroundings`: the user's variables; one that the tests ask for by name is tried, if it is no secret.
+    """
     chosen: list[tuple[CheckSpec, Measurement]] = []
     left_out: list[LeftOut] = []
+    findings: list[Finding] = []
     for candidate in candidates:
         say(f"{candidate.check.name} in a copy of your checkout")
         taken, problem, fetch = await _first_that_works(rehearsal, candidate, choose)
+        if choose:
+            taken, given = await _with_variables(rehearsal, candidate, taken, surroundings or {})
+            findings += given
+            problem = "" if given else problem
         if taken is not None and choose:
             taken, without = await _without_uncollectable(rehearsal, taken)
             left_out += without
@@ -77,10 +93,11 @@ async def compare(rehearsal: Rehearsal, candidates: Sequence[Candidate], say: Sa
         say(f"{spec.name} in a clone")
         (there,) = await rehearsal.in_clone([spec])
         tried.append(Tried(spec=spec, here=here, there=there, differs=differences(spec, here, there)))
-    findings: list[Finding] = []
     copy: tuple[str, ...] = ()
     if any(one.differs for one in tried):
-        tried, copy, findings = await _cured(rehearsal, tried, say, act=choose)
+        tried, copy, cured = await _cured(rehearsal, tried, say, act=choose)
+        findings += cured
+    findings += [finding for one in tried for finding in _variables(one, choose)]
     for one in tried:
         rehearsal.record(one.spec, one.here)
     folders = {one.spec.folder for one in tried if one.spec.folder}
@@ -109,8 +126,8 @@ async def _first_that_works(
             best = (way, found)
         if why and way is candidate.check:
             first = _reason(why, found)
-            wanted = unfetched(found.report, found.output)
-            fetch = wanted.fetch if wanted is not None else ""
+            wanted, names = unfetched(found.report, found.output), wanted_variables(found)
+            fetch = wanted.fetch if wanted is not None else _set(names, way.name, choose) if names else ""
     return best, first if best is None or best[0] is not candidate.check else "", fetch
 
 
@@ -173,6 +190,44 @@ async def _cured(
     findings += given
     findings += [_explained(one, secret) for one in tried if one.differs]
     return tried, copy, findings
+
+
+async def _with_variables(
+    rehearsal: Rehearsal,
+    candidate: Candidate,
+    taken: tuple[CheckSpec, Measurement] | None,
+    surroundings: Mapping[str, str],
+) -> tuple[tuple[CheckSpec, Measurement] | None, list[Finding]]:
+    """With the user's own value of what the tests ask for, where more passes by it."""
+    spec = taken[0] if taken is not None else candidate.check
+    if spec.kind is not CheckKind.TESTS:
+        return taken, []
+    found = taken[1] if taken is not None else (await rehearsal.in_checkout([spec]))[0]
+    asked = [name for name in wanted_variables(found) if name in surroundings and not secret_variable(name)]
+    if not asked:
+        return taken, []
+    more = replace(spec, env={**spec.env, **{name: surroundings[name] for name in asked}})
+    (again,) = await rehearsal.in_checkout([replace(more, timeout=max(more.timeout, TIMEOUT))])
+    if works(more, again) or collected(again)[0] <= collected(found)[0]:
+        return taken, []
+    words = f"{spec.name} asks for {', '.join(asked)}: taken over from your environment into its env"
+    return (more, again), [Finding(mark="ok", what="variables", found=words)]
+
+
+def _variables(one: Tried, choose: bool) -> Iterator[Finding]:
+    """Red in both places for want of a variable: no clone is to blame, and no agent can mend it."""
+    if names := wanted_variables(one.there):
+        words = f"{one.spec.name}: tests that are red ask for {', '.join(names)}, and checks get no variable of yours"
+        hint = _set(names, one.spec.name, choose)
+        hint += ", then: devteam init --force" if hint.startswith("export") else ""
+        yield Finding(mark="note", what="variables", found=words, hint=hint)
+
+
+def _set(names: Sequence[str], check: str, choose: bool) -> str:
+    if choose and not any(map(secret_variable, names)):
+        return f"export {' '.join(f'{name}=…' for name in names)}"
+    values = ", ".join(f'{name} = "…"' for name in names)
+    return f'env = {{ {values} }}   in [[checks.run]] of "{check}"'
 
 
 async def _again(rehearsal: Rehearsal, tried: list[Tried]) -> list[Tried]:

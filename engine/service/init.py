@@ -79,7 +79,7 @@ def _next(result: Compared, ladder: tuple[Rung, ...], tests: bool) -> str:
     if any(finding.mark == "bad" for finding in result.findings):
         return "next: mend what is BROKEN above, then: devteam init --force"
     untested = [] if tests else [one for one in result.left_out if one.tests]
-    if cure := next((one.fix for one in untested if one.fix), ""):
+    if cure := next((one.fix for one in untested if one.fix and not one.fix.startswith("env = ")), ""):
         return f"next: {cure}, then: devteam init --force"
     if untested:
         return f"next: mend {untested[0].name} (left out above), then: devteam init --force"
@@ -98,7 +98,7 @@ async def _tried(
 
     found = survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH")), project.home)
     async with open_rooms(project, Config(), hear) as rooms:
-        result = await compare(rooms.rehearsal, found.candidates, progress, choose=True)
+        result = await compare(rooms.rehearsal, found.candidates, progress, choose=True, surroundings=project.env)
         progress("agents in the sandbox")
         agents = await start_on_trial(project, _config(ladder, result), infos, rooms) if ladder else []
         nobody = {project.root / os.fsdecode(name).rstrip("/") for name in unignored(rooms.workspace.repo)}

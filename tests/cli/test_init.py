@@ -101,3 +101,21 @@ adapter = "command"
 argv = ["sh", "-c", "cat"]
 """
 PLAN = "# P\n\nStatus: APPROVED\nTopic: p\n\n## Phase 1: One\n\n- [ ] 1.1 Do it\n  accept: done\n"
+
+
+def test_a_variable_that_the_tests_ask_for_is_taken_over_and_never_one_that_may_be_a_secret(tmp_path: Path) -> None:
+    body = "import os; self.assertEqual(os.environ['APP_ENV'] + os.environ.get('X_TOKEN', ''), 'test')"
+    ground = repository(tmp_path, {"test_a.py": CASE.format(body=body)})
+    told = ground.run("init")
+    assert "KeyError: 'APP_ENV' → export APP_ENV=…" in told.out
+    assert "next: export APP_ENV=…, then: devteam init --force" in told.out
+    ground.env.update(APP_ENV="test", X_TOKEN="abc")
+    told = ground.run("init", "--force")
+    assert "unittest asks for APP_ENV: taken over from your environment" in told.out, told.out
+    assert "unittest: 1 passed here and in a clone" in told.out
+    assert written(ground).checks.run[0].env == {"APP_ENV": "test"}
+    secret = CASE.format(body="import os; os.environ['X_TOKEN']")
+    ground.write("test_a.py", secret + "\n    def test_b(self):\n        pass\n")
+    ground.git("commit", "-qam", "a secret")
+    told = ground.run("init", "--force")
+    assert 'env = { X_TOKEN = "…" }' in told.out and not written(ground).checks.run[0].env

@@ -6,7 +6,7 @@ import re
 
 from engine.core.model import CheckKind, Struct, Verdict
 from engine.perform.checks.proof.check_result import check_result
-from engine.perform.checks.run.measure import BAD, IDLE, PASSED, Measurement
+from engine.perform.checks.run.measure import BAD, IDLE, PASSED, Case, Measurement
 from engine.perform.checks.run.spec import CheckSpec
 
 ABSENT = "absent"
@@ -36,9 +36,15 @@ def works(spec: CheckSpec, found: Measurement) -> str:
             return result.reason
         if not any(case.outcome == PASSED for case in found.report.cases):
             first = next((case for case in found.report.cases if case.outcome in BAD), None)
-            return f"no test passes: {first.id}: {telling(first.text)}" if first else "no test passes"
+            return f"no test passes: {first.id}: {telling(_whole(first))}" if first else "no test passes"
         return ""
     return "" if result.verdict is Verdict.PASS else result.reason
+
+
+def _whole(case: Case) -> str:
+    """unittest tells the kind of error beside its text, pytest within it."""
+    plain = case.error in ("", "CollectError") or case.error in case.text
+    return case.text if plain else f"{case.error}: {case.text}"
 
 
 def telling(text: str) -> str:
