@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
 from engine.perform.checks.proof.examples import examples
+from engine.perform.checks.proof.varied_tests import varied
 from tests.checks.proof.test_judged import judged
 
 
@@ -69,6 +71,17 @@ async def test_what_is_so_today_must_be_over(tmp_path: Path, source: str, verdic
     base = {**BASE, "tests/test_m.py": BASE["tests/test_m.py"].replace("90, 3) == [30] * 3", "99, 3) == [33] * 3")}
     done = await judged(tmp_path, base, {"money.py": source, "tests/test_sum.py": test}, **TODAY)
     assert done.proof is verdict, done.reason
+
+
+def test_unittest_collects_the_examples() -> None:
+    told = examples(TaskSpec(id="1", title="x", accept=("split(100, 3) gives 34, 33, 33",)))
+    made = varied(UNIT.encode(), ["SplitTest::test_sum"], told)
+    assert made is not None and made.examples == ("test_of_the_task__e0",)
+    classes = [
+        node for node in ast.parse(made.text).body if isinstance(node, ast.ClassDef) and "TestCase" in ast.dump(node)
+    ]
+    methods = [item.name for node in classes for item in node.body if isinstance(item, ast.FunctionDef)]
+    assert "test_of_the_task__e0" in methods
 
 
 async def test_a_sentence_that_does_not_hold_today_is_a_wish(tmp_path: Path) -> None:
