@@ -84,7 +84,7 @@ SET = [
     pytest.param({"pyproject.toml": '[tool.hatch.envs.test.env-vars]\nAPP = "test"\n[tool.hatch.envs.test.scripts]\ntest = "pytest"\n'}, {"APP": "test"}, id="hatch"),
     pytest.param({"pyproject.toml": '[tool.poe.tasks.test]\ncmd = "pytest"\nenv = {APP = "test"}\n'}, {"APP": "test"}, id="poe"),
     pytest.param({"Makefile": "export APP = test\nMODE = fast\nexport MODE\ntest:\n\tX=$(MODE) env Y=2 python -m pytest\n"}, {"APP": "test", "MODE": "fast", "X": "fast", "Y": "2"}, id="makefile"),
-    pytest.param({".github/workflows/ci.yml": "env:\n  APP: 'test'  # x\n  KEY: ${{ secrets.KEY }}\njobs:\n  t:\n    steps:\n      - run: pytest\n"}, {"APP": "test"}, id="workflow"),
+    pytest.param({".github/workflows/ci.yml": "env:\n  APP: 'test'  # x\n  KEY: ${{ secrets.KEY }}\n  MATRIX:\n    - 1\njobs:\n  t:\n    steps:\n      - run: pytest\n"}, {"APP": "test"}, id="workflow"),
     pytest.param({".gitlab-ci.yml": "t:\n  script:\n    - export APP=test && pytest\n"}, {"APP": "test"}, id="exported-before"),
 ]  # fmt: skip
 

@@ -179,7 +179,7 @@ def _ci(package: Package) -> Lines:
             break  # whose folder a line of a workflow runs in is not told by the line
         env: dict[str, str] = {}
         for line in reading.text(path).splitlines():
-            if (pair := re.fullmatch(r"\s+([A-Z][A-Z0-9_]+):\s*['\"]?([^'\"#]*?)['\"]?\s*(?:#.*)?", line)) is not None:
+            if (pair := re.fullmatch(r"\s+([A-Z][A-Z0-9_]+):\s*['\"]?([^'\"#]+?)['\"]?\s*(?:#.*)?", line)) is not None:
                 env[pair[1]] = pair[2]
             bare = re.sub(r"^\s*(?:-\s+)?(?:(?:run|script|command|name)\s*:\s*)?[|>]?[+-]?\s*", "", line).strip("\"'")
             if STARTS.match(bare):
