@@ -121,7 +121,10 @@ class Scene:
         self._env = {**env, "HOME": str(place / "home"), "XDG_STATE_HOME": str(place / "state")}
         self.git = _copied(root, self.repo, place)
         self._write(CHECK, CHECK_SCRIPT)
-        self.git.run("add", "-f", "--", CHECK)
+        rules = self.repo / ".gitignore"
+        kept = rules.read_text("utf-8", "replace") if rules.is_file() and not rules.is_symlink() else ""
+        self._write(".gitignore", kept + "".join(f"\n!/{name}" for name in (CHECK, ONE, TWO)) + "\n")
+        self.git.run("add", "-f", "--", CHECK, ".gitignore")
         self.git.run("commit", "-q", "--no-verify", "-m", "a check for the drill")
         self._sprint: SprintFolder | None = None
 

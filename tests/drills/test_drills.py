@@ -72,6 +72,15 @@ def test_it_holds_and_nothing_of_the_users_is_touched(name: str, desk: Desk) -> 
     assert not desk.project.state.root.exists() or not any(desk.project.state.root.iterdir())
 
 
+@pytest.mark.torture
+def test_a_repository_that_ignores_everything_has_drills_too(desk: Desk) -> None:
+    (desk.root / ".gitignore").write_text("*\n!word.txt\n!user.txt\n!.gitignore\n")
+    small.git(desk.root, "add", ".gitignore")
+    small.git(desk.root, "commit", "-q", "-m", "ignore the rest")
+    played = one(desk, "crash")
+    assert played.ok, [held for held in played.held if not held.held]
+
+
 def test_an_unknown_one_is_refused_with_the_names(desk: Desk) -> None:
     with pytest.raises(UserError, match="no drill") as caught:
         one(desk, "earthquake")
