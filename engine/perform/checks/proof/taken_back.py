@@ -23,6 +23,8 @@ from engine.perform.checks.run.spec import CheckSpec
 
 RUNNERS = frozenset({"pytest", "unittest"})
 MOST = 2
+LONGEST = 30.0
+"""Seconds that a whole run may take to be made again for this."""
 WORDS = frozenset({"and", "or", "True", "False", "min", "max", "any", "all", "in", "is", "not"})
 _LEFT_OUT = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT})
 
@@ -92,7 +94,8 @@ async def unnoticed(trial: Trial, specs: Sequence[CheckSpec], now: dict[str, Mea
         for part in parts(one.path, one.before, one.after)
     ]
     able = [spec for spec in specs if spec.runner in RUNNERS]
-    if not able or len(able) < len(specs):
+    seconds = sum(one.seconds for one in now.values())
+    if not pool or not able or len(able) < len(specs) or seconds > LONGEST:
         return []
     for part in pool[:MOST]:
         tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r4, {part.path: part.source})

@@ -29,9 +29,12 @@ from engine.perform.checks.run.measure import PASSED, Measurement
 from engine.perform.checks.run.spec import CheckSpec
 
 RUNNERS = frozenset({"pytest", "unittest"})
-MOST_FILES = 3
+MOST_FILES = 2
 MOST_TESTS = 12
 SECONDS = 15.0
+SHARE = 0.5
+"""Of the time that the whole check takes: after it no further file is begun."""
+LEAST = 3.0
 _SAME = re.compile(
     r"\b(?:refactor\w*|clean\w*|tid(?:y|ied)\w*|simplif\w*|renam\w*|mov(?:e|ed|ing)\b|split\w*|extract\w*|inline\w*"
     r"|dedup\w*|restructur\w*|reorgani\w*|perf\w*|speed\w*|fast\w*|slow\w*|memory|cach\w*|lazy|lazily|typing|annotat\w*"
@@ -65,7 +68,10 @@ async def otherwise_faults(trial: Trial, spec: CheckSpec) -> list[Fault]:
     near = [path for path in green if path in before and _reaches(python_imports(before[path], path), names)]
     after = await asyncio.to_thread(trial.trees.contents, now, near)
     found = []
+    deadline = trial.tools.clock() + max(LEAST, SHARE * r0.seconds)
     for path in near[:MOST_FILES]:
+        if trial.tools.clock() >= deadline:
+            break
         if path in after and (fault := await _of_file(trial, spec, path, green[path], before[path], after[path])):
             found.append(fault)
     return found
