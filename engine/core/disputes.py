@@ -28,7 +28,8 @@ def consider(turn: Turn) -> None:
 
 
 def _gate(gate: str, name: str, one: Disputed) -> ev.GateOpened:
-    lines = [f"Learning: {one.title or name}", *(f"AGAINST: {words}" for words in one.said)]
+    known = one.title or f"{name} (devteam learnings show {name})"
+    lines = [f"Learning: {known}", *(f"AGAINST: {words}" for words in one.said)]
     return ev.GateOpened(
         gate=gate,
         task="",

@@ -183,9 +183,11 @@ class Desk(Struct, frozen=True, kw_only=True):
                     CommandHandled(command=command.id or "by-hand", name=name, ok=True, detail=outcome.detail)
                 )
                 journal.append(sprint.id, events)
-                self._show(sprint, load_state(journal, sprint.id))
+                state = load_state(journal, sprint.id)
+                self._show(sprint, state)
         goes_on = "devteam plan" if comes_first(state) else "devteam run"
-        then = f"; {goes_on} goes on from there" if outcome.ok and not isinstance(command, Cancel) else ""
+        over = isinstance(command, Cancel) or of_sprint(state) == "done"
+        then = f"; {goes_on} goes on from there" if outcome.ok and not over else ""
         where = f" (in {sprint.id}; another one: --sprint)" if not outcome.ok and self._several() else ""
         return Ack(ok=outcome.ok, detail=f"{outcome.detail}{then}{where}")
 

@@ -31,7 +31,7 @@ def test_two_voices_open_one_gate_with_what_they_say() -> None:
     assert the_gate(world) == "task, learning"
     gate = world.state.open_gates()[1]
     assert gate.body.splitlines() == [
-        f"Learning: {NAME}",
+        f"Learning: {NAME} (devteam learnings show {NAME})",
         "AGAINST: 001-demo, task 1.1: too slow",
         "AGAINST: 001-demo, task 1.2: not installed",
     ]

@@ -20,10 +20,16 @@ REVIEW = '[[call]]\nrole = "reviewer"\n[call.structured]\napproved = true\ncrite
 THIRD = "- [ ] 1.3 Write file 3\n      scope: f3.txt\n      proof: none\n      complexity: 1\n"
 
 
+OLD = ".devteam/sprints/000-old/learnings/001-use-yaml.md"
+"""A learning of another sprint, which agents of this one may contradict."""
+
+
 def made(tmp_path: Path, *, tracked: bool, more: str = "") -> tuple[Project, SprintFolder]:
     folder = tmp_path / "repo"
     plan = plan_of(2).replace("      accept: f", "      description: f")
     sprint = small.make(folder, plan=plan, scenario=edits(3) + REVIEW, config=small.CONFIG + more)
+    (folder / OLD).parent.mkdir(parents=True)
+    (folder / OLD).write_text("# Use YAML\n")
     if tracked:
         small.git(folder, "add", ".devteam")
         small.git(folder, "commit", "-qm", "plan", "--", ".devteam")
@@ -55,11 +61,13 @@ async def test_each_commit_has_its_tick_and_nothing_is_left_over_after_landing(t
     }
     assert boxes == {first: ["- [x] 1.1", "- [ ] 1.2"], second: ["- [x] 1.1", "- [x] 1.2"]}
     assert [line for line in status(project) if ".devteam" in line], "until it is landed the disk is ahead"
+    (project.root / OLD).write_text("# Use YAML\n- settled: kept by ann\n")
 
     ok, said = land_sprint(Desk(project=project), sprint.id, branch=False, patch=None, apply=True)
     assert ok, said
     assert status(project) == [" M user.txt"], "the user's own edit is as it was"
     assert small.git(project.root, "show", "HEAD:.devteam/sprints/" + sprint.id + "/report.md")
+    assert "settled" in small.git(project.root, "show", f"HEAD:{OLD}"), "what was said of a learning is committed too"
     subjects = small.git(project.root, "log", "--format=%s", "-3").splitlines()
     assert subjects[0] == f"devteam: plan and progress of {sprint.id}" and subjects[2].startswith("impl(many): T1.1")
     assert "- [x] 1.1" in small.git(project.root, "show", f"HEAD~2:{plan}"), "rebuilt commits keep their ticks"

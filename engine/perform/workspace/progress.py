@@ -7,6 +7,7 @@ with that task ticked; landing carries them as they are then, and never writes t
 from __future__ import annotations
 
 import os
+import re
 import stat
 import tempfile
 from collections.abc import Callable
@@ -23,6 +24,9 @@ LARGEST = 1_000_000
 """A page of ours is small; anything larger below the sprint's folder is not one."""
 PAGES = (".devteam/progress.txt", ".devteam/features.json", ".devteam/init.sh", ".devteam/.gitignore")
 """What the engine writes beside the sprint's folder; what is ignored is left out."""
+
+SPRINTS = ".devteam/sprints"
+_LEARNING = re.compile(rb"\.devteam/sprints/[^/]+/learnings/[^/]+\.md")
 
 Ticked = Callable[[Path, bytes, str], bytes]
 
@@ -52,9 +56,11 @@ def with_pages(store: Store, sprint: str, progress: Progress, tree: str, task: s
     """`tree` with the sprint's files as they are on the disk now, `task` ticked in its plan."""
     if not progress.wanted(store):
         return tree
+    shared = [str(folder.relative_to(store.repo.checkout)) for folder in _learnings(store.repo.checkout)]
     listed = store.repo.git().run(
-        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--", _folder(sprint), *PAGES
-    )
+        "ls-files", "-z", "--cached", "--others", "--exclude-standard", "--full-name", "--",
+        _folder(sprint), *PAGES, *shared,
+    )  # fmt: skip
     pages: dict[bytes, tuple[bytes, bytes]] = {}
     for name in dict.fromkeys(nul_split(listed)):
         path = store.repo.checkout / os.fsdecode(name)
@@ -85,11 +91,26 @@ def but_pages(changes: list[Change], sprint: str) -> list[Change]:
     """Changes of anything but these files: what landing compares, keeps and writes."""
     folder = os.fsencode(f"{_folder(sprint)}/")
     pages = [os.fsencode(page) for page in PAGES]
-    return [change for change in changes if not change.path.startswith(folder) and change.path not in pages]
+    return [
+        change
+        for change in changes
+        if not change.path.startswith(folder) and change.path not in pages and not _LEARNING.fullmatch(change.path)
+    ]
+
+
+def _learnings(checkout: Path) -> list[Path]:
+    """What agents and humans say of a learning stands in its file, whichever sprint it came from."""
+    found = (checkout / SPRINTS).glob("*/learnings")
+    linked = any((checkout / name).is_symlink() for name in (SPRINTS, ".devteam"))
+    return [] if linked else sorted(one for one in found if one.is_dir() and not _linked(one))
+
+
+def _linked(folder: Path) -> bool:
+    return folder.is_symlink() or folder.parent.is_symlink()
 
 
 def _folder(sprint: str) -> str:
-    return f".devteam/sprints/{sprint}"
+    return f"{SPRINTS}/{sprint}"
 
 
 def _plain(path: Path) -> tuple[bytes, bytes] | None:
