@@ -10,7 +10,7 @@ from engine.core.wording import plural
 from tui.kit.glyphs import of_outcome, of_status
 from tui.kit.keys import KeyMap
 from tui.kit.needs import Need, NeedKind, needs, proven
-from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
 
@@ -21,7 +21,7 @@ def morning_lines(view: View, keys: KeyMap, width: int) -> list[Line]:
     """The page: the result first, then what somebody has to do, then every task with its proof."""
     head = _result(view, keys, width)
     if width >= TWO_COLUMNS:
-        half = (width - 4) // 2
+        half = max(46, width * 2 // 5)
         left = [*_waits(view, keys, half), *_numbers(view, half)]
         return [*head, BLANK, *side_by_side(left, _tasks(view, width - half - 4), half, gap=4)]
     return [*head, BLANK, *_waits(view, keys, width), *_numbers(view, width), *_tasks(view, width)]
@@ -182,11 +182,13 @@ def _tasks(view: View, width: int) -> list[Line]:
         sign, word, style = of_status(task.status, view.glyphs)
         right: list[Span] = [(f"{money(task.spent_usd)} ", "muted")] if task.spent_usd else []
         if task.status is Status.RUNNING:  # nothing runs any more
-            sign, word, style = view.glyphs.half, f"stopped in iteration {task.iteration}", "muted"
+            sign, word, style = view.glyphs.half, "stopped", "muted"
         right.append((short_hash(task.commit) if task.commit else word, "accent" if task.commit else style))
         mark = view.glyphs.cursor if task.id == view.selected else " "
         title = f"{outside(task.id)} {outside(task.spec.title)}"
-        lines.append(spread([(mark, "accent"), (f"{sign} ", style), (title, "fg bold")], right, width, gap=1))
+        first, *rest = wrap(title, width - width_of(right) - 4, "fg bold", rest="  ")  # a title is never cut here
+        lines.append(spread([(mark, "accent"), (f"{sign} ", style), *first[1:]], right, width, gap=1))
+        lines += [(("   ", ""), *line) for line in rest]
         if task.status is Status.PENDING:
             continue
         for text in task.spec.accept:
