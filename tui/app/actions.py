@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine import files
 from engine.core.vocabulary import GateKind
+from engine.core.wording import plural
 from engine.link.protocol import GetFile, Link
 from engine.link.recording import record
 from engine.link.replay import ReplayLink
@@ -145,8 +146,8 @@ def copy(app: DevteamApp) -> None:
         app.tell("there is nothing to copy here", "warning")
         return
     app.copy_to_clipboard("\n".join(harmless(line) for line in text.split("\n")))
-    lines = text.count("\n") + 1
-    app.tell(f"{lines} lines copied; in tmux use {app.keys.shown('save')} if the clipboard stays empty")
+    lines = plural(text.count("\n") + 1, "line")
+    app.tell(f"{lines} copied; in tmux use {app.keys.shown('save')} if the clipboard stays empty")
 
 
 def save(app: DevteamApp) -> None:

@@ -65,6 +65,14 @@ class RowList(Canvas, can_focus=True):
         if self.cursor in self._skip:
             self._step(1)
 
+    def line_at(self, row: int) -> Line:
+        """The row under the cursor has a mark, not only a ground: there may be no colours."""
+        line = super().line_at(row)
+        if row != self.cursor or row in self._skip or not line or not line[0][0].startswith(" "):
+            return line
+        mark = ">" if self.app.has_class("-ascii") else "▌"
+        return ((mark, "accent bold"), (line[0][0][1:], line[0][1]), *line[1:])
+
     def ground_of(self, row: int) -> str:
         return "on-selected" if row == self.cursor and self.lines and row not in self._skip else ""
 

@@ -26,7 +26,8 @@ class Picker(ListPage):
 
     async def _load(self) -> None:
         answer = await self.ask(GetSprints())
-        self._sprints, self._error = answer.sprints, answer.error
+        newest_first = sorted(answer.sprints, key=lambda sprint: sprint.id, reverse=True)
+        self._sprints, self._error = tuple(newest_first), answer.error
         self.loaded = True
         self.dev.redraw()
 
