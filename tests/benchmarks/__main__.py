@@ -10,6 +10,7 @@ from pathlib import Path
 NAMES = (
     "bench_engine",
     "bench_lanes",
+    "bench_viewers",
     "bench_ladder",
     "bench_journal",
     "bench_workspace",
