@@ -157,14 +157,17 @@ class Calls:
 
     @asynccontextmanager
     async def counted(self) -> AsyncIterator[Calls]:
-        execute, run = Git._execute, ProcessSpawner.run
+        execute, started, run = Git._execute, Git._started, ProcessSpawner.run
+
+        def counted_start(git: Git, *arguments: Any) -> Any:
+            self.git += 1  # those that last, too
+            return started(git, *arguments)
 
         def counted_git(git: Git, *arguments: Any) -> tuple[int, bytes, str]:
             begun = time.thread_time()
             try:
                 return execute(git, *arguments)
             finally:
-                self.git += 1
                 self.git_cpu += time.thread_time() - begun
 
         async def counted_run(spawner: ProcessSpawner, spec: ProcessSpec, *hearers: Any) -> Finished:
@@ -172,10 +175,12 @@ class Calls:
             return await run(spawner, spec, *hearers)
 
         Git._execute, ProcessSpawner.run = counted_git, counted_run  # type: ignore[method-assign,assignment]
+        Git._started = counted_start  # type: ignore[method-assign]
         try:
             yield self
         finally:
             Git._execute, ProcessSpawner.run = execute, run  # type: ignore[method-assign]
+            Git._started = started  # type: ignore[method-assign]
 
     async def processes_alone(self) -> float:
         """The loop's CPU for starting and ending the same processes again, each of which does nothing."""

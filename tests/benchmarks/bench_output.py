@@ -36,6 +36,7 @@ from engine.perform.agents.launch import MAX_LINE
 from engine.perform.calls import Calls
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import AgentCall, Output, ProcessSpec
+from engine.perform.secrets.redact import Redactor
 
 MEGABYTES = 8
 SECRETS = ("a-value-that-nobody-may-see-1", "another-value-that-nobody-may-see", "third-secret-value-0123456789")
@@ -43,7 +44,7 @@ MB = 1_000_000
 
 
 def _lines(line: bytes) -> Callable[[int], bytes]:
-    return lambda size: line * (size // len(line))
+    return lambda size: line * max(1, size // len(line))
 
 
 def _base64(width: int) -> Callable[[int], bytes]:
@@ -90,7 +91,7 @@ async def one(folder: Path, kind: str, data: bytes) -> dict[str, Any]:
     bus = Bus()
     reader, taken = bus.subscribe(), 0
     calls = Calls.__new__(Calls)  # only its ears: what a call needs besides is not part of the path
-    calls._now, calls._redactor = clock.now, headless.redactor_of(SECRETS)
+    calls._now, calls._redactor = clock.now, Redactor(SECRETS)
     effect = CallAgent(
         id="e1",
         task="1.1",

@@ -3,6 +3,7 @@
 first_paint   spawn to the first frame that shows the sprint, best of 5
 flood         100,000 output events: CPU, wall, worst stall of the loop, memory; with and without coalescing
 key           key to paint while 5,000 events a second come in: by the clock, and the CPU the dashboard needed for it
+terminal_bytes  what the terminal gets: by the second while nothing happens, and for a key
 idle          CPU of a dashboard in which nothing happens, and of one whose agent is silent
 memory        an hour of a simulated run: memory at its quarters, and at those of a second hour
 """
@@ -130,12 +131,48 @@ def key_to_paint() -> dict[str, Any]:
     }
 
 
+def terminal_bytes() -> dict[str, Any]:
+    """What goes to the terminal while an agent is silent, by the second, and for a press of Tab: ssh pays it."""
+    settle, idle, press = 2.0, 4.0, 0.5
+    state: dict[str, float] = {"since": 0.0, "idle": 0, "pressed": 0.0}
+    presses: list[int] = []
+    seen = bytearray()
+
+    def watch(data: bytes, child: Child) -> bool:
+        now = time.perf_counter()
+        seen.extend(data)
+        if not state["since"]:
+            state["since"] = now if b"003-add-login" in seen else 0.0
+            return False
+        if now - state["since"] < settle:
+            return False
+        if now - state["since"] < settle + idle:
+            state["idle"] += len(data)
+            return False
+        if presses:
+            presses[-1] += len(data)
+        if now - state["pressed"] >= press:
+            state["pressed"] = now
+            presses.append(0)
+            os.write(child.master, b"\t")
+        return len(presses) > 5
+
+    measure("silent", watch, 30)
+    return {
+        "idle_bytes_per_second": round(state["idle"] / idle),
+        "bytes_per_key_median": round(statistics.median(presses[:-1])),
+        "presses": len(presses) - 1,
+        "hold_bytes_per_second": 500,
+    }
+
+
 BENCHES: dict[str, Callable[[], dict[str, Any]]] = {
     "first_paint": first_paint,
     "flood": lambda: measure("flood"),
     "flood_without_coalescing": lambda: measure("flood_each"),
     "key_to_paint": key_to_paint,
     "idle": lambda: measure("idle"),
+    "terminal_bytes": terminal_bytes,
     "silent_agent": lambda: measure("silent"),
     "memory_over_an_hour": lambda: measure("memory"),
 }

@@ -126,7 +126,9 @@ class RalphTui(InPlace):
         if shutil.which("npm") is None:
             return "npm is not installed"
         install = ["npm", "install", "--no-audit", "--no-fund", "--prefix", str(cache), "ralph-tui", "bun"]
-        env = {"PATH": os.environ["PATH"], "HOME": str(cache / "home")}
+        wanted = ("npm_config_registry", "NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR")
+        reach = {name: os.environ[name] for name in wanted if name in os.environ}
+        env = {"PATH": os.environ["PATH"], "HOME": str(cache / "home"), **reach}
         if not (cache / "node_modules/.bin/ralph-tui").exists():
             done = subprocess.run(install, env=env, capture_output=True, check=False, timeout=600)
             if done.returncode:
@@ -188,7 +190,7 @@ review = false
 final_review = false
 
 [limits]
-calls_per_hour = 0
+calls_per_hour = 100000
 
 [checks]
 preset = "none"

@@ -52,10 +52,14 @@ class RawLog:
         self._file = files.appending(path)
         self._redactor = redactor_of((*call.secrets, *secret_values(env)))
 
-    def write(self, line: bytes) -> bytes:
-        """Keep a line, or a block of them. Returns it as it was kept: nothing else of it is to be read."""
-        kept = self._redactor.bytes(line.removesuffix(b"\n").removesuffix(b"\r"))
-        self._file.write(kept + b"\n")
+    def write(self, line: bytes) -> None:
+        self.keep(line.removesuffix(b"\n").removesuffix(b"\r"))
+
+    def keep(self, block: bytes) -> bytes:
+        """Keep whole lines. Returns them as they were kept: nothing else of them is to be read."""
+        kept = self._redactor.bytes(block)
+        self._file.write(kept)
+        self._file.write(b"\n")
         return kept
 
     def close(self) -> None:
@@ -163,7 +167,7 @@ async def listen(stream: Hearer, call: AgentCall, spec: ProcessSpec, spawner: Sp
     keep_prompt(call)
 
     def hear(raw: RawLog, outputs: Callable[[bytes], list[Output]], lines: bytes) -> None:
-        for output in outputs(raw.write(lines + b"\n")):
+        for output in outputs(raw.keep(lines)):
             emit(msgspec.structs.replace(output, redacted=True))
         if stream.stop and not running.done():
             running.cancel()

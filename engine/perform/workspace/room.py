@@ -39,8 +39,14 @@ def hash_room(store: Store, dest: Path) -> str:
     index = _index(store, dest)
     if not index.exists():
         raise WorkspaceError(f"nothing was exported to {dest}")
-    scan.heal(dest)
-    return scan.refresh(scan.view(store.git, index, dest), (), 0, untracked=False).tree
+    view = scan.view(store.git, index, dest)
+    changed = view.git.run(*scan.CHANGED)
+    if not changed and (held := scan.held(view)):
+        return held  # every file is as it was put there: nobody need walk through them
+    if any(change.new_mode == trees.ABSENT for change in trees.parse_raw(changed)):
+        scan.heal(dest)  # gone, or in a folder that was locked
+        changed = view.git.run(*scan.CHANGED)
+    return scan.refresh(view, (), 0, untracked=False, changed=changed).tree
 
 
 def _fill(store: Store, tree: str, dest: Path, index: Path, keep: tuple[str, ...]) -> None:

@@ -19,10 +19,12 @@ from engine.perform.workspace.names import shown
 
 MAX_FILE = 5_000_000
 MANY = 200
+CHANGED = ("diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all")
+"""Asks which files of an index are no longer what it says."""
 TOP = "."
 """Where no single path is meant."""
 _LONGEST = 3500  # a path the kernel takes, with room for a name
-_PRUNED = frozenset(("node_modules", "__pycache__", ".venv", ".mypy_cache", ".ruff_cache", ".pytest_cache"))
+_PRUNED = frozenset((b"node_modules", b"__pycache__", b".venv", b".mypy_cache", b".ruff_cache", b".pytest_cache"))
 
 
 @dataclass(frozen=True)
@@ -75,23 +77,28 @@ def _stamp(index: Path) -> tuple[int, int, int] | None:
 def heal(folder: Path) -> list[Odd]:
     """Walk a folder an agent had: open up what it locked, name what no tree can hold. Links are never followed."""
     odd: list[Odd] = []
-    todo = [os.fsencode(folder)]
-    start = len(todo[0]) + 1
+    top = os.fsencode(folder)
+    todo = [top]
+    start = len(top) + 1
     while todo:
         here = todo.pop()
         for entry in _entries(here):
             name = entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if name.lower() == b".git":
-                    if here != os.fsencode(folder):
+            named_git = len(name) == 4 and name.lower() == b".git"
+            if entry.is_file(follow_symlinks=False):  # first: nearly all of them are
+                if named_git and here != top:
+                    odd.append(_odd(here[start:], "nested-repository", "has a .git file of its own"))
+            elif entry.is_dir(follow_symlinks=False):
+                if named_git:
+                    if here != top:
                         odd.append(_odd(here[start:], "nested-repository", "has a git repository of its own"))
                 elif len(entry.path) > _LONGEST:
                     odd.append(_odd(entry.path[start:], "too-deep", "is nested too deeply"))
-                elif os.fsdecode(name) not in _PRUNED:
+                elif name not in _PRUNED:
                     todo.append(entry.path)
-            elif name.lower() == b".git" and here != os.fsencode(folder):
+            elif named_git and here != top:
                 odd.append(_odd(here[start:], "nested-repository", "has a .git file of its own"))
-            elif not (entry.is_file(follow_symlinks=False) or entry.is_symlink()):
+            elif not entry.is_symlink():
                 odd.append(_odd(entry.path[start:], "special-file", "is neither a file nor a link"))
     return odd
 
@@ -120,13 +127,17 @@ def refresh(
     submodules: str = "all",
     leave_out: Callable[[bytes], bool] | None = None,
     max_new: int = 0,
+    changed: bytes | None = None,
 ) -> Scan:
-    """Bring the index in line with the folder and write its tree. `max_file` 0, `max_new` 0: no cap."""
+    """Bring the index in line with the folder and write its tree. `max_file` 0, `max_new` 0: no cap.
+
+    `changed`: what git has just said to `CHANGED`."""
     odd: list[Odd] = []
     gone: list[bytes] = []
     fresh: list[bytes] = []
-    data = seen.git.run("diff-files", "--raw", "-z", "--no-renames", f"--ignore-submodules={submodules}")
-    changes = trees.parse_raw(data)
+    if changed is None:
+        changed = seen.git.run(*CHANGED[:-1], f"--ignore-submodules={submodules}")
+    changes = trees.parse_raw(changed)
     others = nul_split(seen.git.run("ls-files", "-z", "--others", *excludes, "--")) if untracked else []
     for change in changes:
         if change.new_mode == trees.GITLINK and change.old_mode != trees.GITLINK:
