@@ -65,6 +65,7 @@ UNIT = (
 )
 
 
+@pytest.mark.torture
 @pytest.mark.parametrize("test", [NEW_ONE, UNIT], ids=["a function", "a method of unittest's"])
 @pytest.mark.parametrize(("source", "verdict"), [(LAST, ProofVerdict.PROVEN), (ONE, ProofVerdict.QUESTION)])
 async def test_what_is_so_today_must_be_over(tmp_path: Path, source: str, verdict: ProofVerdict, test: str) -> None:

@@ -98,7 +98,10 @@ TIES = "from rank import places\n\n\ndef test_ties():\n    assert places([9, 5, 
 ONLY_FIVES = RANK.replace("    return", "    if order.count(5) == 2:\n        return [1, 2, 2, 4]\n    return")
 
 
-@pytest.mark.parametrize(("source", "verdict"), [(SHARED, P.PROVEN), (ONLY_FIVES, P.QUESTION)])
+@pytest.mark.parametrize(
+    ("source", "verdict"),
+    [(SHARED, P.PROVEN), pytest.param(ONLY_FIVES, P.QUESTION, marks=pytest.mark.torture)],
+)
 async def test_two_inputs_that_are_equal_stay_so(tmp_path: Path, source: str, verdict: P) -> None:
     base = {
         "rank.py": RANK,

@@ -58,9 +58,13 @@ CHANGES = "\n\ndef take(goods, name, count):\n    goods[name] -= count\n    retu
 @pytest.mark.parametrize(
     ("more", "title", "verdict"),
     [
-        pytest.param(KEEPS, "take(goods, name, count)", ProofVerdict.PROVEN, id="a new mapping"),
+        pytest.param(
+            KEEPS, "take(goods, name, count)", ProofVerdict.PROVEN, id="a new mapping", marks=pytest.mark.torture
+        ),
         pytest.param(CHANGES, "take(goods, name, count)", ProofVerdict.QUESTION, id="the one it was given"),
-        pytest.param(CHANGES, "take() updates the goods in place", ProofVerdict.PROVEN, id="asked for"),
+        pytest.param(
+            CHANGES, "take() updates the goods in place", ProofVerdict.PROVEN, id="asked for", marks=pytest.mark.torture
+        ),
     ],
 )
 async def test_arguments_are_kept(tmp_path: Path, more: str, title: str, verdict: ProofVerdict) -> None:

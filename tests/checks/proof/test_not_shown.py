@@ -79,8 +79,10 @@ ABOUT = {"title": "parse finds words that are not there", "description": 'Leave 
     ("source", "test", "allow", "verdict"),
     [
         pytest.param(HALF, TEST, (), ProofVerdict.UNPROVEN, id="half of it, with a test for that half"),
-        pytest.param(WHOLE, MORE, (), ProofVerdict.PROVEN, id="all of it"),
-        pytest.param(HALF, TEST, ("accept not-shown",), ProofVerdict.PROVEN, id="the plan accepts it"),
+        pytest.param(WHOLE, MORE, (), ProofVerdict.PROVEN, id="all of it", marks=pytest.mark.torture),
+        pytest.param(
+            HALF, TEST, ("accept not-shown",), ProofVerdict.PROVEN, id="the plan accepts it", marks=pytest.mark.torture
+        ),
     ],
 )
 async def test_an_input_of_the_task_is_tried(

@@ -40,8 +40,8 @@ BEGIN = END + "\n\ndef test_begin():\n    assert not busy(1, 1, 9)\n"
     ("test", "allow", "verdict"),
     [
         pytest.param(END, (), ProofVerdict.UNPROVEN, id="one end is shown"),
-        pytest.param(BEGIN, (), ProofVerdict.PROVEN, id="both are"),
-        pytest.param(END, ("accept more-changed",), ProofVerdict.PROVEN, id="accepted"),
+        pytest.param(BEGIN, (), ProofVerdict.PROVEN, id="both are", marks=pytest.mark.torture),
+        pytest.param(END, ("accept more-changed",), ProofVerdict.PROVEN, id="accepted", marks=pytest.mark.torture),
     ],
 )
 async def test_both_signs_have_to_be_shown(

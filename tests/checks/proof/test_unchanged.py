@@ -31,6 +31,7 @@ async def test_a_refactoring(tmp_path: Path, source: str, verdict: ProofVerdict)
     assert done.proof is verdict, done.reason
 
 
+@pytest.mark.torture
 async def test_the_plan_may_accept_it(tmp_path: Path) -> None:
     allow = ("accept behaves-otherwise in tests/test_t.py",)
     done = await judged(tmp_path, BASE, {"text.py": OTHER}, allow=allow, **FILES)
