@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.config import ConfigRefused
+from engine.config.check_settings import Checks
 from engine.core.guard import Guarded, Ruling, command_of, may_write, of_the_user, paths_of
 from engine.globs import matcher
 from engine.link.user_errors import UserError
@@ -34,9 +36,9 @@ def guarded(desk: Desk, session: str, cwd: Path, tool: str, given: Mapping[str, 
         marker = None  # the stop hook says that it cannot be read
     if marker is None or (marker.session and marker.session != session):
         return Guarded(ruling=Ruling.NOTHING)
-    config = desk.project.config()
-    protected = matcher((*ALWAYS, *config.checks.protected))
-    held_out = [_real(Path(held.folder).expanduser()) for held in config.checks.held_out]
+    checks = _checks(desk)
+    protected = matcher((*ALWAYS, *checks.protected))
+    held_out = [_real(Path(held.folder).expanduser()) for held in checks.held_out]
     root = _real(desk.root)
 
     def hit(name: str) -> bool:
@@ -56,6 +58,14 @@ def guarded(desk: Desk, session: str, cwd: Path, tool: str, given: Mapping[str, 
     if written := next(words, ""):
         return Guarded(ruling=Ruling.ASK, reason=f"the command may write to {written}, which devteam protects")
     return Guarded(ruling=Ruling.NOTHING)
+
+
+def _checks(desk: Desk) -> Checks:
+    """What the configuration protects; one that cannot be read takes nothing away from what always is."""
+    try:
+        return desk.project.config().checks
+    except ConfigRefused:
+        return Checks()
 
 
 def _real(path: Path) -> Path:

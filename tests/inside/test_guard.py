@@ -72,6 +72,10 @@ def test_rulings(ground: Ground, tool: str, given: dict[str, Any], ruling: Rulin
 def test_only_its_own_session_and_only_while_it_is_on(ground: Ground, tmp_path: Path) -> None:
     config = {"file_path": ".devteam/config.toml"}
     assert guarded(desk_of(ground), "another", ground.folder, "Write", config).ruling is Ruling.NOTHING
+    good = ground.read(".devteam/config.toml")
+    ground.write(".devteam/config.toml", "lanes = [\n")
+    assert guarded(desk_of(ground), "s", ground.folder, "Write", config).ruling is Ruling.DENY, "unreadable, and still"
+    ground.write(".devteam/config.toml", good)
     quiet = make(tmp_path / "repo", tmp_path / "home", plan="")
     assert guarded(desk_of(quiet), "s", quiet.folder, "Write", config).ruling is Ruling.NOTHING
     assert not end(desk_of(quiet))
