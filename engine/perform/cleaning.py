@@ -21,11 +21,11 @@ from engine.paths import StatePaths
 from engine.perform.workspace.old_sprints import (
     compact,
     drop_refs,
+    ends_of,
     in_users_history,
     is_checked_out,
     refs_of,
     size_of,
-    tip_of,
 )
 from engine.perform.workspace.store import Store
 
@@ -106,7 +106,7 @@ class Cleaner:
         """Sprints that have left something, oldest first."""
         found = {path.name for name in BY_SPRINT for path in (self._places.root / name).glob("*/")}
         found |= {name.split("/")[2] for name in self._store.repo.refs("refs/devteam")}
-        return sorted(found & set(self._journal.streams()))
+        return sorted(found & set(self._journal.streams()), key=_age)
 
     def _use(self, sprint: str) -> Use:
         state = self._state_of(sprint)
@@ -129,10 +129,10 @@ class Cleaner:
                     landing = event.commit
                 case _:
                     pass
-        tip = tip_of(self._store, sprint)
-        if not commits or (tip and in_users_history(self._store, tip)):
+        ends = ends_of(self._store, sprint)
+        if all(in_users_history(self._store, end) for end in ends) and (ends or not commits):
             return True
-        return bool(landing) and in_users_history(self._store, landing)
+        return len(ends) < 2 and (not commits or (bool(landing) and in_users_history(self._store, landing)))
 
     # ── what ───────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -220,6 +220,12 @@ class Cleaner:
             self._store.grave.discard(path)
         what = path.relative_to(self._places.root).parts[0]
         yield Removed(what=what, sprint=sprint, files=files, bytes=size)
+
+
+def _age(sprint: str) -> tuple[int, str]:
+    """Sprints are numbered; the thousandth is younger than the 999th."""
+    number = sprint.partition("-")[0]
+    return (int(number) if number.isascii() and number.isdigit() else 0), sprint
 
 
 def _names_in(text: bytes) -> set[str]:

@@ -143,6 +143,21 @@ async def test_an_unlanded_an_unfinished_and_a_checked_out_sprint_stay_whole(hou
     assert sorted((house.project.state.root / "lanes").iterdir()) == lanes, "its lane may hold an attempt"
 
 
+async def test_a_commit_of_the_users_own_on_the_sprint_branch_keeps_it(house: House) -> None:
+    branch = f"refs/heads/devteam/{house.sprint.id}"
+    tip = small.git(house.folder, "rev-parse", branch).strip()
+    mine = small.git(house.folder, "commit-tree", f"{tip}^{{tree}}", "-p", tip, "-m", "my own").strip()
+    small.git(house.folder, "update-ref", branch, mine)
+    assert clean(house.desk, 0, dry_run=False).leaving == ()
+    assert small.git(house.folder, "rev-parse", branch).strip() == mine
+    small.git(house.folder, "tag", "kept", mine)
+    assert clean(house.desk, 0, dry_run=False).leaving == (house.sprint.id,)
+
+
+def test_the_thousandth_sprint_is_younger_than_the_one_before() -> None:
+    assert sorted(["1000-b", "999-a", "002-c"], key=cleaning._age) == ["002-c", "999-a", "1000-b"]
+
+
 async def test_an_engine_at_work_keeps_us_out(house: House) -> None:
     with EngineLock.acquire(house.project.state.lock, SystemClock().now), pytest.raises(EngineRunning):
         clean(house.desk, 0, dry_run=True)

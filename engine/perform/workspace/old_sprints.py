@@ -21,10 +21,10 @@ def in_users_history(store: Store, commit: str) -> bool:
     return any(not name.startswith("refs/heads/devteam/") for name in names)
 
 
-def tip_of(store: Store, sprint: str) -> str:
-    """The last commit that a ref of the sprint names; empty: none does."""
+def ends_of(store: Store, sprint: str) -> set[str]:
+    """Where the sprint's branch and its mirror end: in two places where the user has own commits on the branch."""
     now = heads(store.repo, sprint)
-    return now.tip or now.branch
+    return {oid for oid in (now.tip, now.branch) if oid}
 
 
 def is_checked_out(store: Store, sprint: str) -> bool:
