@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.core import events as ev
 from engine.core.commands import Answer
 from engine.core.fold import fold
@@ -74,6 +76,16 @@ def test_every_criterion_has_its_proof_or_says_that_nobody_looked() -> None:
         assert word in text
     view = View(state=state, selected="1.3", gate=state.gates["G1"])
     assert "no reviewer has looked at it" in plain(proof_lines(view, state.gates["G1"], (), 60))
+
+
+def test_a_proof_stands_only_under_the_criterion_whose_test_it_is() -> None:
+    state = state_of(2, 2)
+    task = state.tasks["1.4"]
+    other = replace(task.proofs[0], name="tests/test_part.py::test_other", line=90)
+    state = replace(state, tasks={**state.tasks, "1.4": replace(task, proofs=(other,))})
+    view = View(state=state, selected="1.4", gate=state.gates["G2"])
+    text = plain(proof_lines(view, state.gates["G2"], (), 60))
+    assert text.index("PROOF") < text.index("test_other"), "a test of the same file proves another criterion"
 
 
 def test_issues_are_pinned_at_their_lines() -> None:

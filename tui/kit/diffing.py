@@ -42,7 +42,7 @@ def parse(text: str) -> list[FileDiff]:
     path, note = "", ""
     rows: list[DiffRow] = []
     old = new = 0
-    lines = text.split("\n")
+    lines = text.removesuffix("\n").split("\n")
     left_out = max(0, len(lines) - MOST_LINES)
 
     def finish() -> None:

@@ -148,15 +148,18 @@ def _criteria(view: View, task: TaskState, width: int) -> list[Line]:
         if found.reference:
             lines.append(crop([("  reviewer: ", "muted"), (outside(found.reference), "accent")], width))
         if own is not None:
-            lines += _proof(view, own, task, width)
+            lines += _proof(view, own, width)
     return lines
 
 
 def _same_place(reference: str, proof: Proof) -> bool:
-    return bool(proof.path) and reference.split(":")[0] == proof.path
+    """The reviewer names this very test, by its id or by its line; a test of the same file is another one."""
+    if "::" in reference:
+        return reference == proof.name
+    return bool(proof.line) and reference == f"{proof.path}:{proof.line}"
 
 
-def _proof(view: View, proof: Proof, task: TaskState, width: int) -> list[Line]:
+def _proof(view: View, proof: Proof, width: int) -> list[Line]:
     place = f"{proof.path}:{proof.line}" if proof.path and proof.line else proof.path
     name = outside(proof.name).rsplit("::", 1)[-1] if "::" in proof.name else outside(proof.name)
     lines = [
@@ -190,10 +193,10 @@ def _verdict(view: View, task: TaskState, record: EvidenceRecord | None, width: 
     lines.append(spread([("PROOF ", "muted bold"), (proof.value if proof else "", f"{style} bold")], right, width))
     if task.proof_reason:
         lines += wrap(outside(task.proof_reason), width, "muted", first="  ")
-    placed = {item.reference.split(":")[0] for item in task.review.criteria} if task.review is not None else set()
+    said = [item.reference for item in task.review.criteria] if task.review is not None else []
     for one in task.proofs:
-        if one.path not in placed:
-            lines += _proof(view, one, task, width)
+        if not any(_same_place(reference, one) for reference in said):
+            lines += _proof(view, one, width)
     for run in _last_runs(record.runs if record is not None else ()):
         lines.append(_run(view, run, width))
     return lines
