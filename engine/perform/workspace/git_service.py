@@ -183,10 +183,14 @@ def helper(git: Git, *arguments: str) -> Helper:
         if found is None:
             found = _helpers[key] = Helper(git, arguments)
         _helpers.move_to_end(key)
-        idle = [(one, old) for one, old in _helpers.items() if old is not found and not old.lock.locked()]
-        for one, old in idle[: max(0, len(_helpers) - AT_ONCE)]:
-            del _helpers[one]
-            old.close()
+        for one in list(_helpers)[: max(0, len(_helpers) - AT_ONCE)]:
+            old = _helpers[one]
+            if old is not found and old.lock.acquire(blocking=False):  # one that is asked now stays
+                try:
+                    del _helpers[one]
+                    old.close()
+                finally:
+                    old.lock.release()
     return found
 
 
