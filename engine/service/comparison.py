@@ -132,13 +132,16 @@ async def _first_that_works(
 
 
 async def _without_uncollectable(
-    rehearsal: Rehearsal, taken: tuple[CheckSpec, Measurement]
+    rehearsal: Rehearsal, taken: tuple[CheckSpec, Measurement], rounds: int = 3
 ) -> tuple[tuple[CheckSpec, Measurement], list[LeftOut]]:
-    """Files that need what is declared and not installed are left out, and said: no change could be judged by them."""
+    """Files that need what is declared and not installed are left out, and said: no change could be judged by them.
+
+    In rounds: a file that imports one of those only says so once that one is not loaded before it.
+    """
     spec, found = taken
     package = Package(rehearsal.workspace.checkout, spec.folder, lambda _name: None)
     gone = not_installed(found.report, declared(package))
-    if spec.runner != "pytest" or not gone:
+    if spec.runner != "pytest" or not gone or not rounds:
         return taken, []
     inside = f"{spec.folder}/" if spec.folder else ""
     ignored = tuple(f"--ignore={path.removeprefix(inside)}" for path in gone)
@@ -150,7 +153,8 @@ async def _without_uncollectable(
         LeftOut(name=path, reason=f"cannot be collected: {name} is not installed here", fix=f"pip install {name}")
         for path, name in gone.items()
     ]
-    return (less, again), said
+    fewer, more = await _without_uncollectable(rehearsal, (less, again), rounds - 1)
+    return fewer, [*said, *more]
 
 
 def _reason(why: str, found: Measurement) -> str:
