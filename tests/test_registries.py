@@ -175,22 +175,20 @@ def test_a_plug_in_that_lies_in_the_repository_is_never_loaded(tmp_path: Path) -
     assert done.returncode == 0, done.stderr
 
 
-def test_every_pane_has_its_key_its_panel_and_its_styles() -> None:
-    """One record a pane; what cannot be derived from it (a panel, how it is zoomed) is asked for here and by mypy."""
+def test_every_pane_has_its_key_and_its_panel() -> None:
+    """One record a pane; what cannot be derived from it is asked for here and by mypy."""
     from tui.kit.keys import ACTIONS
     from tui.kit.panes import FOCUSED, PANES, PaneName
     from tui.panels.registry import make
     from tui.screens.dashboard import Dashboard
 
     assert [pane.name for pane in PANES] == [*PaneName]
-    styles = (ROOT / "tui" / "screens" / "dashboard.tcss").read_text("utf-8")
     keys = {action.name: action.keys for action in ACTIONS}
     for pane in PANES:
         assert make(pane.name).id in (pane.name, f"{pane.name}s")
     for pane in FOCUSED:
         assert keys[f"pane_{pane.name}"] == pane.key
         assert callable(getattr(Dashboard, f"do_pane_{pane.name}"))
-        assert f".-zoom-{pane.name} " in styles
 
 
 def test_every_theme_file_is_a_theme() -> None:
