@@ -22,6 +22,7 @@ from engine.perform.workspace.old_sprints import (
     compact,
     drop_refs,
     ends_of,
+    holds_the_users,
     in_users_history,
     is_checked_out,
     refs_of,
@@ -105,7 +106,7 @@ class Cleaner:
     def _sprints(self) -> list[str]:
         """Sprints that have left something, oldest first."""
         found = {path.name for name in BY_SPRINT for path in (self._places.root / name).glob("*/")}
-        found |= {name.split("/")[2] for name in self._store.repo.refs("refs/devteam")}
+        found |= {name.split("/")[2] for name in self._store.repo.refs("refs/devteam") if not holds_the_users(name)}
         return sorted(found & set(self._journal.streams()), key=_age)
 
     def _use(self, sprint: str) -> Use:

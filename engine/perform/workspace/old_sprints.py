@@ -32,8 +32,15 @@ def is_checked_out(store: Store, sprint: str) -> bool:
 
 
 def refs_of(store: Store, sprint: str) -> dict[str, str]:
-    """Branch, mirror, base, baselines, kept trees and backups. A name that another's begins with is not another's."""
-    return store.repo.refs(branch_of(sprint), ref_of(sprint))
+    """Branch, mirror, base, baselines, kept trees, backups of rollbacks. What a landing replaced stays: files of the
+    user's may be nowhere else. A name that another's begins with is not another's."""
+    found = store.repo.refs(branch_of(sprint), ref_of(sprint))
+    return {name: oid for name, oid in found.items() if not holds_the_users(name)}
+
+
+def holds_the_users(ref: str) -> bool:
+    """What a landing replaced."""
+    return "/backup/land-" in ref
 
 
 def drop_refs(store: Store, refs: dict[str, str]) -> None:
