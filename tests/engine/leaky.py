@@ -59,7 +59,7 @@ if "You implement" in prompt:
     if calls == 1:
         say(error="cannot go on: " + every)
         sys.exit(1)
-    pathlib.Path("word.txt").write_text("bad\\n" if calls == 2 else "good\\n")
+    pathlib.Path("word.txt").write_text("bad\\n" if calls == 2 else "good\\n" * (calls - 2))
     issues = every if calls > 2 else ". ".join((every, "z" * 1500, "z" * (1980 - 1500 - len(every)), every))
     say(text="STATUS: complete\\nISSUES: " + issues, done="yes")
 else:

@@ -38,7 +38,7 @@ def _label(kind: GateKind) -> str:
             | GateKind.PRD
             | GateKind.LEARNING
         ):
-            return kind.value
+            return str(kind)
         case _:
             assert_never(kind)
 
