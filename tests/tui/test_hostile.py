@@ -176,7 +176,7 @@ def _in_a_terminal(keys: list[bytes]) -> bytes:
     out = bytearray()
     deadline = time.monotonic() + patience(60)
     try:
-        _drain(master, out, deadline, until=b"STALLED")
+        _drain(master, out, deadline, until=b"007-hostile")
         for key in keys:
             os.write(master, key)
             before = len(out)
