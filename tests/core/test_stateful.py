@@ -5,6 +5,7 @@ Hypothesis picks every move, so that what breaks is shown as the shortest histor
 
 from __future__ import annotations
 
+import os
 import random
 from collections import Counter
 
@@ -213,6 +214,10 @@ class Loop(RuleBasedStateMachine):
 
 
 Loop.TestCase.settings = settings(
-    max_examples=examples(400), stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
+    max_examples=examples(400),
+    stateful_step_count=60,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    derandomize=not os.environ.get("DEVTEAM_DEEP"),  # make torture draws its own, and keeps what it finds
 )
 TestLoop = Loop.TestCase
