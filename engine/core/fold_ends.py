@@ -158,8 +158,15 @@ def put_aside(task: TaskState, reason: str) -> KeptTree | None:
         return None
     if task.kept is not None and task.kept.tree == task.tree:
         return task.kept
-    green = acceptable(task)
-    return KeptTree(tree=task.tree, base=task.base, iteration=task.iteration, reason=reason, green=green)
+    return KeptTree(
+        tree=task.tree,
+        base=task.base,
+        iteration=task.iteration,
+        reason=reason,
+        green=acceptable(task),
+        changes=task.changes,
+        scope_findings=task.scope_findings,
+    )
 
 
 def _withdrawn(state: State, gate: str) -> State:
@@ -213,10 +220,10 @@ def retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
             rung=task.rung,
             complexity=task.complexity,
             attempt=task.attempt,
-            scope_verdict=task.scope_verdict,
-            scope_findings=task.scope_findings,
-            changes=task.changes,
-            attempt_changes=task.attempt_changes,
+            scope_verdict=Verdict.PASS if kept.green else None,
+            scope_findings=kept.scope_findings,
+            changes=kept.changes,
+            attempt_changes=task.attempt_changes if task.tree == kept.tree else (),
         )
     return _opened_again(state, fresh)
 
@@ -237,8 +244,12 @@ def accepted(state: State, task: TaskState, by: str) -> State:
     """Taken as it is: it queues for its commit, and is checked again if others have committed since."""
     if task.kept is None or not task.ended:
         return state
-    task = accept(state, replace(task, tree=task.kept.tree, base=task.kept.base), by or "you")
-    return _opened_again(state, replace(task, status=Status.PENDING, step=Step.NEXT, resumes=Step.COMMIT))
+    kept = task.kept
+    checked = task.tree == kept.tree and bool(task.checks)  # else it began anew since: what was measured is gone
+    task = replace(task, tree=kept.tree, base=kept.base, changes=kept.changes, scope_findings=kept.scope_findings)
+    task = accept(state, replace(task, scope_verdict=Verdict.PASS), by or "you")
+    resumes = Step.COMMIT if checked else Step.CHECKS
+    return _opened_again(state, replace(task, status=Status.PENDING, step=Step.NEXT, resumes=resumes))
 
 
 def council_wanted(state: State, task: TaskState) -> State:

@@ -325,6 +325,9 @@ class KeptTree(Struct, frozen=True, kw_only=True):
     """In scope, and its checks passed."""
     ref: str = ""
     """Empty until it is pinned."""
+    changes: tuple[FileChange, ...] = ()
+    scope_findings: tuple[Finding, ...] = ()
+    """What was measured of this tree: the task may have begun anew since."""
 
 
 class GateState(Struct, frozen=True, kw_only=True):

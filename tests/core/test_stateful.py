@@ -5,7 +5,6 @@ Hypothesis picks every move, so that what breaks is shown as the shortest histor
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -218,6 +217,5 @@ Loop.TestCase.settings = settings(
     stateful_step_count=60,
     deadline=None,
     suppress_health_check=list(HealthCheck),
-    derandomize=not os.environ.get("DEVTEAM_DEEP"),  # make torture draws its own, and keeps what it finds
 )
 TestLoop = Loop.TestCase

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.budget import charge
-from engine.core.commands import Accept, Allow, CallCouncil, Retry
+from engine.core.commands import Accept, Allow, CallCouncil, Retry, Skip
 from engine.core.model import (
     CheckKind,
     CheckResult,
@@ -285,6 +285,26 @@ def test_kept_work_with_green_checks_can_be_accepted_later() -> None:
     world.append(*obey(world.state, Accept(task="1.1", by="ann")).events)
     assert again(world).outcome == "done"
     assert (len(world.calls()), effects_of(world, ef.Commit)[0].override[:27]) == (2, "accepted as it is by ann (p")
+
+
+@pytest.mark.parametrize(
+    "taken", [Accept(task="1.1", by="ann"), Retry(task="1.1", from_tree=True)], ids=["accept", "retry"]
+)
+def test_kept_work_is_measured_again_when_the_task_had_begun_anew(taken: Accept | Retry) -> None:
+    """A fresh attempt forgets what the checks said of the kept tree: none of it may be taken as read."""
+    world = begin(Story(checks=[UNPROVEN, UNPROVEN]))
+    kept = world.state.tasks["1.1"].kept
+    assert kept is not None and kept.green
+    world.append(*obey(world.state, Retry(task="1.1", from_tree=False)).events)
+    world.append(*obey(world.state, Skip(task="1.1")).events)
+    assert again(world).tasks["1.1"].status is Status.SKIPPED
+    before = len(effects_of(world, ef.RunChecks))
+    world.append(*obey(world.state, taken).events)
+    assert again(world).outcome == "done"
+    task = world.state.tasks["1.1"]
+    assert (task.scope_verdict, task.changes, bool(task.checks)) == (Verdict.PASS, kept.changes, True)
+    assert len(effects_of(world, ef.RunChecks)) > before
+    assert effects_of(world, ef.Commit)[-1].tree == kept.tree
 
 
 def test_work_with_red_checks_cannot_be_accepted() -> None:
