@@ -1,6 +1,10 @@
 """The n-th operation fails: a real run by the command line with a shim that lets one write, sync, rename … fail.
 
-python -m tests.torture.nth OP [FIRST [STEP [RUNS]]]     prints a line for each run
+    python -m tests.torture.nth OP [FIRST [STEP [RUNS]]]       prints a line for each run
+    python -m tests.torture.nth spread [EACH [DONE]]           of every operation, place and program EACH points
+
+The second looks at what an undisturbed run does and takes points from every kind of it, the rarest kinds first. DONE is
+a file with a line for each point that was run: they are not run again, so a long run can be cut into parts.
 """
 
 from __future__ import annotations
@@ -11,7 +15,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
 
 from tests.engine import small
@@ -28,6 +34,50 @@ OPERATIONS = {
     "mmap": errno.ENOMEM,
 }
 EXITS = {0, 1, 2, 3, 130}
+PLACES = (
+    ("journal", (".devteam/devteam.db", "/backups/")),
+    ("refs", ("/refs/", "/packed-refs", "/HEAD", "/logs/refs", "/index")),
+    ("evidence", ("/evidence/",)),
+    ("homes", ("/homes/",)),
+    ("agent logs", ("/logs/",)),
+    ("objects", ("/objects/",)),
+    ("clones", ("/lanes/", "/rooms/", "/store", "/engine.git", "/clones/")),
+    ("views", (".devteam/",)),
+)
+"""What we write, by a piece of its path; the first that fits. Everything else is the state folder itself."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One operation of an undisturbed run."""
+
+    op: str
+    number: int
+    program: str
+    place: str
+
+    @property
+    def kind(self) -> tuple[str, str, str]:
+        return self.op, self.place, self.program
+
+
+def place_of(path: str) -> str:
+    return next((name for name, pieces in PLACES if any(piece in path for piece in pieces)), "state")
+
+
+def spread(points: Sequence[Point], each: int) -> list[Point]:
+    """Of every kind the first three, the last, and others evenly between; one of each kind before the second of any."""
+    kinds: dict[tuple[str, str, str], list[Point]] = {}
+    for point in points:
+        kinds.setdefault(point.kind, []).append(point)
+    chosen = [_evenly(found, each) for _, found in sorted(kinds.items(), key=lambda item: len(item[1]))]
+    return [point for row in zip_longest(*chosen) for point in row if point is not None]
+
+
+def _evenly(found: list[Point], each: int) -> list[Point]:
+    wanted = [0, len(found) - 1, 1, 2, *(len(found) * part // each for part in range(1, each))]
+    inside = [place for place in dict.fromkeys(wanted) if 0 <= place < len(found)]
+    return [found[place] for place in inside[:each]]
 
 
 def shim(folder: Path) -> Path | None:
@@ -54,7 +104,7 @@ class Trial:
         self.home.mkdir(parents=True)
         small.make(self.repo)
 
-    def run(self, op: str = "", number: int = 0) -> subprocess.CompletedProcess[str]:
+    def run(self, op: str = "", number: int = 0, log: Path | None = None) -> subprocess.CompletedProcess[str]:
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
         counter = self.folder / "counter"
         counter.write_bytes(bytes(8))
@@ -67,11 +117,28 @@ class Trial:
                 "NTH_UNDER": f"{self.repo}:{self.home}",
                 "NTH_COUNTER": str(counter),
             }
+        if log is not None:
+            log.write_bytes(b"")
+            env["NTH_LOG"] = str(log)
         argv = [sys.executable, "-P", "-m", "tui.cli.main", "run", "--unattended", "--trust", "all"]
         return subprocess.run(argv, cwd=self.repo, env=env, capture_output=True, text=True, timeout=600, check=False)
 
     def counted(self) -> int:
         return int.from_bytes((self.folder / "counter").read_bytes(), "little")
+
+
+def points_of(folder: Path, library: Path, ops: Iterable[str] = OPERATIONS) -> list[Point]:
+    """Everything that an undisturbed run does."""
+    found = []
+    for op in ops:
+        trial = Trial(folder / op, library)
+        log = trial.folder / "log"
+        done = trial.run(op, 0, log)
+        assert done.returncode == 0, done.stdout + done.stderr
+        for line in log.read_text(errors="replace").splitlines():
+            number, program, *path = line.split(" ", 2)
+            found.append(Point(op, int(number), program, place_of(path[0] if path else "")))
+    return found
 
 
 def check(folder: Path, library: Path, op: str, number: int) -> tuple[str, bool]:
@@ -120,6 +187,38 @@ def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
     return bad
 
 
+def main_spread(each: int = 3, done_in: str = "") -> int:
+    done = Path(done_in) if done_in else None
+    known = set(done.read_text().splitlines()) if done is not None and done.exists() else set()
+    bad = 0
+    with tempfile.TemporaryDirectory() as place:
+        library = shim(Path(place))
+        if library is None:
+            print("no compiler")
+            return 0
+        points = points_of(Path(place) / "counting", library)
+        chosen = spread(points, each)
+        kinds = {point.kind for point in points}
+        print(f"{len(points)} operations of {len(kinds)} kinds; {len(chosen)} points", flush=True)
+        for turn, point in enumerate(chosen):
+            name = f"{point.op} {point.number}"
+            if name in known:
+                continue
+            folder = Path(place) / str(turn)
+            wrong, reached = check(folder, library, point.op, point.number)
+            said = wrong or ("ok" if reached else "ok (not reached)")
+            print(f"{name} ({point.place}, {point.program}): {said}", flush=True)
+            bad += bool(wrong)
+            shutil.rmtree(folder, ignore_errors=True)
+            if done is not None and not wrong:
+                with done.open("a") as file:
+                    file.write(f"{name}\n")
+    print(f"{bad} bad")
+    return bad
+
+
 if __name__ == "__main__":
-    op_, *numbers = sys.argv[1:]
-    sys.exit(1 if main(op_, *(int(word) for word in numbers)) else 0)
+    op_, *more = sys.argv[1:]
+    if op_ == "spread":
+        sys.exit(1 if main_spread(*(int(word) for word in more[:1]), *more[1:]) else 0)
+    sys.exit(1 if main(op_, *(int(word) for word in more)) else 0)

@@ -1,7 +1,8 @@
 /* Preloaded: the n-th operation of one kind below the given folders fails, once, counted over all processes.
  *
  * NTH_OP open|write|fsync|rename|link|fork|mmap · NTH_N the number (0: only count) · NTH_ERRNO · NTH_UNDER folders,
- * joined by ':' · NTH_COUNTER a file of 8 bytes that all processes share.
+ * joined by ':' · NTH_COUNTER a file of 8 bytes that all processes share · NTH_LOG, if given, gets a line for each
+ * operation that is counted: its number, the program, the path.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -23,7 +24,8 @@
 static volatile int64_t *counter;
 static const char *op, *under;
 static int64_t nth;
-static int error_number;
+static int error_number, log_fd = -1;
+static char last_path[PATH_MAX];
 
 __attribute__((constructor)) static void begin(void) {
     const char *file = getenv("NTH_COUNTER"), *n = getenv("NTH_N"), *number = getenv("NTH_ERRNO");
@@ -37,6 +39,24 @@ __attribute__((constructor)) static void begin(void) {
     void *place = (void *)syscall(SYS_mmap, NULL, 8, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     syscall(SYS_close, fd);
     if (place != MAP_FAILED) counter = place;
+    const char *log = getenv("NTH_LOG");
+    if (log) {
+        int opened = (int)syscall(SYS_openat, AT_FDCWD, log, O_WRONLY | O_APPEND | O_CLOEXEC, 0);
+        if (opened >= 0) {
+            log_fd = (int)syscall(SYS_fcntl, opened, F_DUPFD_CLOEXEC, 200);
+            syscall(SYS_close, opened);
+        }
+    }
+}
+
+static void note(int64_t number) {
+    char line[PATH_MAX + 64];
+    int size = snprintf(line, sizeof line, "%lld %s %s\n", (long long)number, program_invocation_short_name, last_path);
+    syscall(SYS_write, log_fd, line, size);
+}
+
+static void named(const char *folder, const char *path) {
+    snprintf(last_path, sizeof last_path, "%s%s%s", folder, *folder ? "/" : "", path);
 }
 
 static int below(const char *path) {
@@ -56,20 +76,24 @@ static int below_fd(int fd) {
     ssize_t length = readlink(link, path, sizeof path - 1);
     if (length < 0) return 0;
     path[length] = 0;
+    named("", path);
     return below(path);
 }
 
 static int below_at(int dir, const char *path) {
-    if (path && path[0] == '/') return below(path);
-    if (dir != AT_FDCWD) return below_fd(dir);
     char here[PATH_MAX];
-    return getcwd(here, sizeof here) ? below(here) : 0;
+    if (path && path[0] == '/') { named("", path); return below(path); }
+    if (dir != AT_FDCWD) { int found = below_fd(dir); return found; }
+    if (!getcwd(here, sizeof here)) return 0;
+    named(here, path ? path : "");
+    return below(here);
 }
 
 static int hit(const char *kind, int concerned) {
     int saved = errno;
     if (!counter || strcmp(kind, op) || !concerned) { errno = saved; return 0; }
     int64_t now = __sync_add_and_fetch(counter, 1);
+    if (log_fd >= 0) note(now);
     if (now == nth) { errno = error_number; return 1; }
     errno = saved;
     return 0;
