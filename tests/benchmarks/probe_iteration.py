@@ -20,8 +20,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from git.cmd import Git as Command
-
 from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.state import State
@@ -35,13 +33,13 @@ _starts = [0]
 
 
 def _counted() -> None:
-    original = Command.execute
+    """Every start of git, however this tree starts it: by the first of its hardening options."""
 
-    def execute(self: Command, *arguments: Any, **more: Any) -> Any:
-        _starts[0] += 1
-        return original(self, *arguments, **more)
+    def hear(event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "subprocess.Popen" and "--no-optional-locks" in arguments[1]:
+            _starts[0] += 1
 
-    Command.execute = execute  # type: ignore[method-assign,assignment]
+    sys.addaudithook(hear)
 
 
 def _living(pid: int) -> float:

@@ -7,6 +7,7 @@ taken up again after a crash plays the same step.
 from __future__ import annotations
 
 import hashlib
+import marshal
 import sys
 import tomllib
 from collections.abc import Callable
@@ -162,7 +163,7 @@ class ScriptedAgent:
             argv=(sys.executable, "-I", "-S", "-c", _PLAYER.read_text(encoding="utf-8")),
             cwd=call.checkout,
             env=call.env,
-            stdin=msgspec.json.encode(self._played(call, step)),
+            stdin=marshal.dumps(self._played(call, step)),
             timeout=call.timeout,
             longest=call.longest,
             idle_timeout=call.idle_timeout,
@@ -192,30 +193,45 @@ class ScriptedAgent:
         works = kind in (ResultKind.OK, ResultKind.CONTEXT)  # a session that fills up has worked until then
         delay = (self._scenario.delay if step.delay is None else step.delay) / max(self._speed, 1e-6)
         session = call.session or hashlib.sha256(f"{call.task}/{call.role}/{call.effect}".encode()).hexdigest()[:12]
-        return {
-            "model": call.model,
+        result = {
+            "kind": kind,
+            "text": step.text,
+            "claim": step.claim if call.role is Role.IMPLEMENTER else "",
+            "claim_text": step.issues,
             "session": session,
-            "output": list(step.output),
-            "edit": list(step.edit) if works else [],
+            "cost_usd": step.cost_usd if kind == "ok" else 0.0,
+            "tokens": msgspec.to_builtins(step.tokens),
+            "structured": step.structured,
+            "denials": list(step.denials),
+            "reset_at": reset_at,
+            "error": step.error or (f"scripted {kind}" if kind != "ok" else ""),
+            "hint": step.hint,
+        }
+        patched = [line[6:] for line in step.patch.splitlines() if line.startswith("+++ b/")]
+        return {
+            "start": _line(type="start", model=call.model, session=session),
+            "output": [_line(**(said if isinstance(said, dict) else _text(said))) for said in step.output],
+            "edit": [(change, _file(change.get("path", ""))) for change in step.edit] if works else [],
             "patch": step.patch if works else "",
+            "patched": [_file(path) for path in patched],
             "delay": delay,
             "fault": fault,
             "exit": step.exit,
-            "result": {
-                "kind": kind,
-                "text": step.text,
-                "claim": step.claim if call.role is Role.IMPLEMENTER else "",
-                "claim_text": step.issues,
-                "session": session,
-                "cost_usd": step.cost_usd if kind == "ok" else 0.0,
-                "tokens": msgspec.to_builtins(step.tokens),
-                "structured": step.structured,
-                "denials": list(step.denials),
-                "reset_at": reset_at,
-                "error": step.error or (f"scripted {kind}" if kind != "ok" else ""),
-                "hint": step.hint,
-            },
+            "result": _line(type="result", **result),
+            "ok": kind == ResultKind.OK,
         }
+
+
+def _line(**event: object) -> bytes:
+    return msgspec.json.encode(event)
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "text", "text": text}
+
+
+def _file(path: object) -> bytes:
+    return _line(type="file", path=str(path))
 
 
 def _raw(line: bytes) -> Output:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, BinaryIO, cast
+from typing import IO, TYPE_CHECKING, cast
 
 from engine.core.model import MachineFault
 from engine.core.vocabulary import FailureKind
@@ -66,8 +66,7 @@ SETTINGS = (
     f"core.filesRefLockTimeout={LOCK_SECONDS * 1000}",
     f"core.packedRefsTimeout={LOCK_SECONDS * 1000}",
 )
-"""Over every configuration there is. By environment, as command-line settings are: GitPython looks at each word of a
-command for a password, which costs more than all the rest of a start."""
+"""Over every configuration there is; handed over by environment."""
 ENVIRONMENT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -76,9 +75,15 @@ ENVIRONMENT = {
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_FLUSH": "0",
+    "LANGUAGE": "C",
     "LC_ALL": "C",
     "HOME": "/dev/null",  # $HOME/.config/git/{ignore,attributes} are read even without a global configuration
     "XDG_CONFIG_HOME": "/dev/null",
+}
+_SAID = {name.encode(): value.encode() for name, value in ENVIRONMENT.items()} | {
+    f"GIT_CONFIG_{part}_{place}".encode(): word.encode()
+    for place, setting in enumerate(SETTINGS)
+    for part, word in zip(("KEY", "VALUE"), setting.split("=", 1), strict=True)
 }
 RAW_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--ignore-submodules=none")
 TIMEOUT = 600.0
@@ -197,28 +202,37 @@ class Git:
     def _started(
         self, arguments: tuple[str, ...], stdin: IO[bytes] | int | None, options: tuple[str, ...]
     ) -> Popen[bytes]:
-        from git.cmd import Git as Command
+        # GitPython's own starter. Its `Git.execute` looks at each word for a password and can only add to the
+        # environment, never take an inherited GIT_* out of it: that costs as much CPU as the git it starts.
+        from subprocess import DEVNULL, PIPE
 
-        env = self._environment()
-        argv = [*_without_inherited(env), executable(), *HARDENED, *options]
+        from git.cmd import safer_popen
+
+        argv = [executable(), *HARDENED, *options]
         if self.git_dir is not None:
             argv.append(f"--git-dir={self.git_dir}")
         if self.work_tree is not None:
             argv.append(f"--work-tree={self.work_tree}")
         argv += arguments
-        handle = Command(str(self.cwd)).execute(argv, istream=cast("BinaryIO | None", stdin), as_process=True, env=env)
-        process, handle.proc = handle.proc, None  # whoever asked for it ends it
-        if process is None or process.stdout is None or process.stderr is None:
-            raise WorkspaceError("git could not be started")
+        process: Popen[bytes] = safer_popen(
+            argv,
+            stdin=DEVNULL if stdin is None else stdin,
+            stdout=PIPE,
+            stderr=PIPE,
+            cwd=self.cwd if os.access(self.cwd, os.X_OK) else None,
+            env=self._environment(),
+        )
         return process
 
-    def _environment(self) -> dict[str, str]:
-        env = {**ENVIRONMENT, **self.env}
-        ours = [(key, value) for key, _, value in (setting.partition("=") for setting in SETTINGS)]
-        env["GIT_CONFIG_COUNT"] = str(len(ours) + len(self.config))
-        for place, (key, value) in enumerate((*ours, *self.config)):
-            env[f"GIT_CONFIG_KEY_{place}"] = key
-            env[f"GIT_CONFIG_VALUE_{place}"] = value
+    def _environment(self) -> dict[bytes, bytes]:
+        """All that git gets: the engine's own environment without any GIT_*, and what is said here."""
+        env = {name: value for name, value in os.environb.items() if not name.startswith(b"GIT_")}
+        env |= _SAID
+        env |= {name.encode(): os.fsencode(value) for name, value in self.env.items()}
+        env[b"GIT_CONFIG_COUNT"] = str(len(SETTINGS) + len(self.config)).encode()
+        for place, (key, value) in enumerate(self.config, len(SETTINGS)):
+            env[f"GIT_CONFIG_KEY_{place}".encode()] = os.fsencode(key)
+            env[f"GIT_CONFIG_VALUE_{place}".encode()] = os.fsencode(value)
         return env
 
 
@@ -275,18 +289,6 @@ def _capped(process: Popen[bytes], cap: int, timeout: float) -> tuple[int, bytes
     finally:
         limit.cancel()
     return 0 if len(out) >= cap else process.returncode, out, err
-
-
-def _without_inherited(ours: Mapping[str, str]) -> list[str]:
-    """GitPython hands the whole environment on; env(1) takes every GIT_* out of it. Usually there is none."""
-    inherited = [os.fsdecode(name) for name in os.environb if name.startswith(b"GIT_")]
-    if not inherited:
-        return []
-    found = shutil.which("env")
-    if found is None:
-        raise WorkspaceError(f"{inherited[0]} is set and cannot be dropped", hint=f"unset {' '.join(inherited)}")
-    dropped = [part for name in inherited for part in ("-u", name)]
-    return [found, *dropped, *(f"{name}={value}" for name, value in ours.items())]
 
 
 def nul_list(paths: Iterable[bytes]) -> bytes:
