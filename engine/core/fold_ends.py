@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from engine.core import events as ev
 from engine.core.clean import clean_line
-from engine.core.fold_gates import KEPT_COMMENTS, accept, granted, limit
-from engine.core.gates import ASKING, acceptable
+from engine.core.fold_gates import KEPT_COMMENTS, accept, granted, limit, still_asked
+from engine.core.gates import ASKING, acceptable, question_action, question_words
 from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Review, Role, TaskSpec, Verdict
 from engine.core.records import record_of
 from engine.core.repeats import remembered
@@ -232,6 +232,9 @@ def allowed(state: State, task: TaskState, entries: Sequence[str]) -> State:
     """A permission is granted. Work that waited for it is checked again; later attempts have it from the start."""
     waits = task.status is Status.PARKED or (task.status is Status.RUNNING and task.step is Step.PERMISSION_GATE)
     with_it = granted(task, tuple(entries))
+    if task.status is Status.PARKED and (left := still_asked(task, entries)):
+        asking = replace(with_it, step=task.step, gate=task.gate, questions=left)  # the rest is asked still
+        return _with(state, replace(asking, reason=question_words(asking), action=question_action(asking)))
     if not waits:
         return _with(state, replace(with_it, step=task.step, gate=task.gate, questions=task.questions))
     state = _withdrawn(state, task.gate)

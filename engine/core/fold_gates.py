@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import assert_never
 
 from msgspec.structs import replace
@@ -10,7 +10,8 @@ from msgspec.structs import replace
 from engine.core import disputes, fold_planning, fold_sprint_review, gates
 from engine.core import events as ev
 from engine.core.effects import CallAgent
-from engine.core.model import Decision
+from engine.core.grants import answers
+from engine.core.model import Decision, Question
 from engine.core.state import GateState, State, Step, TaskState
 from engine.core.vocabulary import Choice, Council, GateKind, Outcome, Stopping
 
@@ -246,6 +247,16 @@ def granted(task: TaskState, entries: tuple[str, ...]) -> TaskState:
         step=Step.CHECKS,
         gate="",
     )
+
+
+def still_asked(task: TaskState, entries: Sequence[str]) -> tuple[Question, ...]:
+    """Questions that stay open beside those that these entries answer.
+
+    None where they answer none of them by name: a wider permission may answer them all, and only a check can tell.
+    """
+    given = (*task.spec.allow, *entries)
+    left = tuple(one for one in task.questions if not any(answers(entry, one.allow) for entry in given))
+    return left if len(left) < len(task.questions) else ()
 
 
 def asked(state: State, event: ev.GateAsked) -> State:

@@ -150,7 +150,8 @@ def open_permission(task: TaskState, name: str) -> GateOpened:
     title = f"Task {task.id}: {task.spec.title} — needs a permission"
     lines = ["The work is kept. Allowing it checks the same tree again; no agent is called."]
     for question in task.questions:
-        place = f" ({question.path}:{question.line})" if question.path else ""
+        line = f":{question.line}" if question.line else ""
+        place = f" ({question.path}{line})" if question.path else ""
         lines.append(f"QUESTION: {question.text}{place}")
         lines += [f"  BEFORE: {question.before}"] if question.before else []
         lines += [f"  AFTER:  {question.after}"] if question.after else []

@@ -10,6 +10,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from fnmatch import fnmatchcase
 
 from engine.core.model import Struct
 
@@ -211,6 +212,41 @@ def check_entry(entry: str) -> str:
     """The entry as it is kept in a plan; GrantError where it is none."""
     parse_entry(entry)
     return " ".join(_tidy(entry).split())
+
+
+def answers(entry: str, asked: str) -> bool:
+    """Whether an entry gives all that another one would: the same thing, or of its kind at a place that holds it."""
+    given, wanted = grants_of((entry,)), grants_of((asked,))
+    return bool(wanted) and all(any(_covers(one, other) for one in given) for other in wanted)
+
+
+def _covers(one: Grant, other: Grant) -> bool:
+    return one.kind is other.kind and _holds(one.target, other.target) and _holds(one.to, other.to)
+
+
+def _holds(place: str, other: str) -> bool:
+    """A place, or one inside it: a folder, a file of tests, a glob."""
+    inside = other.startswith((f"{place.rstrip('/')}/", f"{place}::", f"{place}["))
+    return not place or place == other or inside or fnmatchcase(other, place)
+
+
+PLACES = {
+    GrantKind.EDIT: "target",
+    GrantKind.EDIT_TESTS: "target",
+    GrantKind.DELETE_TESTS: "target",
+    GrantKind.SKIP_TESTS: "target",
+    GrantKind.SUPPRESS: "to",
+    GrantKind.ACCEPT: "to",
+}
+"""Where an entry names a file or a test of the tree."""
+
+
+def unknown_place(entry: str, known: Iterable[str]) -> str:
+    """The file or test that an entry names and that is none of these, nor holds one; empty where it names none."""
+    places = [str(getattr(one, PLACES[one.kind])) for one in grants_of((entry,)) if one.kind in PLACES]
+    there = tuple(known)
+    odd = [place for place in places if place and not any(_holds(place, one) or _holds(one, place) for one in there)]
+    return odd[0] if odd and len(odd) == len(places) else ""
 
 
 def _readable(entry: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from engine.core import commands as cmd
 from engine.core import events as ev
 from engine.core import gate_choices, gates
-from engine.core.grants import GrantError, check_entry
+from engine.core.fold_gates import still_asked
+from engine.core.grants import GrantError, check_entry, unknown_place
 from engine.core.model import Decision, Struct
 from engine.core.planning_state import Goal
 from engine.core.state import State, Status, Step, TaskState
@@ -176,7 +179,19 @@ def _allow(task: TaskState, command: cmd.Allow) -> Outcome:
         return _no(f"task {task.id} is complete: there is nothing to allow")
     waits = task.status is Status.PARKED or task.step is Step.PERMISSION_GATE
     said = "its kept tree is checked again" if waits else "its next check knows it"
+    if waits and task.questions:
+        if odd := unknown_place(entry, _places(task)):
+            asked = "; ".join(f'devteam allow {task.id} "{one.allow}"' for one in task.questions[:3])
+            return _no(f"nothing in the work that waits is called {odd}; what it asks for: {asked}")
+        if task.status is Status.PARKED and (left := still_asked(task, (entry,))):
+            said = f"still asked ({len(left)}): " + "; ".join(f'devteam allow {task.id} "{one.allow}"' for one in left)
     return _yes(f"task {task.id} may: {entry}; {said}", ev.PermissionGranted(task=task.id, entry=entry, by=command.by))
+
+
+def _places(task: TaskState) -> list[str]:
+    """Files and tests that the work is about: what it changed, and what its questions name."""
+    named = [text for one in task.questions for text in (one.path, *re.split(r"\s+", one.allow)) if text]
+    return [*(change.path for change in (*task.changes, *task.attempt_changes)), *named]
 
 
 def _yes(detail: str, *events: ev.AnyEvent) -> Outcome:

@@ -106,6 +106,43 @@ def test_an_entry_that_is_no_permission_is_refused_with_words(entry: str) -> Non
     assert not said.ok and said.detail and said.events == ()
 
 
+SECOND = Question(rule="test-changed", text="test_a fails", allow="edit tests tests/test_a.py::test_a")
+
+
+def test_one_of_two_questions_answered_leaves_the_other_one_asked() -> None:
+    both: dict[str, object] = {"proof": ProofVerdict.QUESTION, "questions": (ASKED, SECOND)}
+    world = begin(Story(checks=[both]))
+    said = obey(world.state, Allow(task="1.1", entry="edit tests/data.json"))
+    assert said.ok and "still asked (1): devteam allow 1.1" in said.detail and SECOND.allow in said.detail
+    world.append(*said.events)
+    assert (status(world), world.state.tasks["1.1"].questions) == (Status.PARKED, (SECOND,))
+    assert world.state.tasks["1.1"].action == f'devteam allow 1.1 "{SECOND.allow}"'
+    said = obey(world.state, Allow(task="1.1", entry="edit tests tests/test_a.py"))
+    assert said.ok and "its kept tree is checked again" in said.detail
+    world.append(*said.events)
+    assert (again(world).outcome, world.calls()) == ("done", ["haiku"])
+    runs = [effect for effect in effects_of(world, ef.RunChecks) if effect.task == "1.1"]
+    assert len(runs) == 2, "once to find the questions, once when the last one is answered"
+
+
+@pytest.mark.parametrize("entry", ["edit tests/dada.json", "accept oracle-changed in tests/x.py", "edit tests t.py::a"])
+def test_a_place_that_the_waiting_work_does_not_know_is_a_slip_of_the_pen(entry: str) -> None:
+    world = parked()
+    said = obey(world.state, Allow(task="1.1", entry=entry))
+    assert not said.ok and said.events == ()
+    assert 'devteam allow 1.1 "edit tests/data.json"' in said.detail and entry.rpartition(" ")[2] in said.detail
+
+
+@pytest.mark.parametrize("entry", ["edit tests/", "edit tests/*.json", "change behaviour of add", "rename a to b"])
+def test_a_wider_permission_than_was_asked_for_is_one(entry: str) -> None:
+    assert obey(parked().state, Allow(task="1.1", entry=entry)).ok
+
+
+def test_before_its_work_is_there_a_task_may_be_allowed_anything() -> None:
+    said = obey(parked().state, Allow(task="1.2", entry="edit tests/not-yet-there.json"))
+    assert said.ok and "its next check knows it" in said.detail
+
+
 def test_attended_the_question_is_asked_now_and_yes_grants_it() -> None:
     world = begin(Story(checks=[QUESTION]), attended=True)
     (gate,) = world.state.open_gates()

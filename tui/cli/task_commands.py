@@ -33,7 +33,8 @@ def questions(sprint: SprintOption = "", json: JsonOption = False) -> None:
     from engine.core.clean import clean_line
 
     for task, question in found:
-        place = f" ({question.path}:{question.line})" if question.path else ""
+        line = f":{question.line}" if question.line else ""
+        place = f" ({question.path}{line})" if question.path else ""
         say.out(f"{task.id} {clean_line(task.spec.title)}: {clean_line(question.text)}{place}")
         for word, text in (("before", question.before), ("after", question.after)):
             if text:

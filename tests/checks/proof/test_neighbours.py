@@ -72,6 +72,7 @@ BOX = "class Box:\n    def __init__(self, limit):\n        self.limit, self.item
 PARSE = "def number(text):\n    return int(text)\n"
 
 HONEST = {
+    "the fraction is kept": ("def div(a, b):\n    return a // b\n", "def div(a, b):\n    return a / b\n", "assert div(7, 2) == 3.5; assert div(9, 3) == 3"),
     "cents are not lost": (SPLIT, "def split(cents, ways):\n    share, rest = divmod(cents, ways)\n    return [share + (i < rest) for i in range(ways)]\n", "assert split(100, 3) == [34, 33, 33]"),
     "an ending of words": (PLURAL, "def plural(word):\n    if word.endswith('y'):\n        return word[:-1] + 'ies'\n    return word + 's'\n", "assert plural('city') == 'cities'"),
     "a word known by name": (PLURAL, "def plural(word):\n    if word == 'sheep':\n        return word\n    return word + 's'\n", "assert plural('sheep') == 'sheep'"),
