@@ -120,6 +120,24 @@ def test_a_shape_is_asked_about_and_a_made_up_one_is_not(repo: Path) -> None:
     assert all(REAL not in f.text for f in report.findings) and "line 2" in report.findings[0].text
 
 
+@pytest.mark.parametrize("looked_at", [True, False], ids=["judged", "never judged"])
+def test_a_shape_nobody_was_asked_about_stays_out_of_what_is_put_aside(repo: Path, looked_at: bool) -> None:
+    """The kept work of a refused task is a commit in the user's repository, which may be pushed with all its refs."""
+    work = opened(repo)
+    lane = work.prepare(0)
+    write(lane.path / "src/app.py", f"x = 1\nKEY = {REAL!r}\n")
+    write(lane.path / "src/new.py", "fine = 1\n")
+    tree = work.check_scope(0, lane.tree, lane.base, (), "e").tree if looked_at else work.snapshot(0)
+    refs = [work.back_up_lane(0, "given-up", 5.0), work.keep_tree("1", "iteration-1", tree, lane.base, "why", "", 5.0)]
+    for ref in refs:
+        assert "fine" in git(repo, "show", f"{ref}:src/new.py")
+        assert "src/app.py (line 2 holds something like an access token)" in git(repo, "log", "-1", "--format=%B", ref)
+    assert REAL not in git(repo, "cat-file", "--batch-all-objects", "--batch", "--unordered")
+    assert REAL in (work.prepare(1, tree, lane.base).path / "src/app.py").read_text(), "the work itself can go on"
+    work.commit("1", tree, lane.base, "impl(t): x", "", "e1", 5.0)  # a human said that it is one for a test
+    assert REAL in git(repo, "show", "devteam/001-test:src/app.py")
+
+
 def test_a_refreshed_token_is_known_and_the_old_one_too() -> None:
     now = ["first-token-of-the-login"]
     find = detector(lambda: tuple(now), lambda: now[0])

@@ -8,7 +8,7 @@ from engine.core.model import Struct
 from engine.perform.workspace import trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.names import shown
-from engine.perform.workspace.secrets import Hit
+from engine.perform.workspace.secrets import Hit, new_shape
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.trees import ABSENT, GITLINK, Change
 
@@ -40,16 +40,30 @@ def refuse(store: Store, before: str, after: str) -> None:
     store.clean_trees.add((before, after))
 
 
-def without(store: Store, before: str, tree: str) -> tuple[str, tuple[bytes, ...]]:
-    """`tree` with the files that hold a secret as `before` has them, and which they are.
+def without(store: Store, before: str, tree: str) -> tuple[str, tuple[str, ...]]:
+    """`tree` with the files that hold a secret, or the shape of one, as `before` has them; and which they are, and why.
 
-    For what is only put aside: work that is given up is a commit too.
+    For what is only put aside: work that is given up is a commit in the user's repository too, and nobody was asked
+    about the key in it. The whole tree stays in the engine's own store, for the attempt that goes on from it.
     """
     if (before, tree) in store.clean_trees:
         return tree, ()
     changes = trees.diff(store.git, before, tree, lines=False)
-    found = tuple(dict.fromkeys(leak.path for leak in leaks(store, before, changes) if leak.certain))
-    return (trees.overlay(store.git, tree, before, found), found) if found else (tree, ())
+    found = {leak.path: leak.where for leak in leaks(store, before, changes) if leak.certain}
+    found |= {path: said for path, said in _shapes(store, changes) if path not in found}
+    return (trees.overlay(store.git, tree, before, tuple(found)), tuple(found.values())) if found else (tree, ())
+
+
+def _shapes(store: Store, changes: Iterable[Change]) -> Iterator[tuple[bytes, str]]:
+    wanted = [change for change in changes if change.new_mode not in (ABSENT, GITLINK)]
+    for first in range(0, len(wanted), AT_ONCE):
+        some = wanted[first : first + AT_ONCE]
+        new = trees.blobs(store.git, [change.new for change in some])
+        told = [change for change in some if new_shape(new.get(change.new, b""), b"")]
+        old = trees.blobs(store.git, [change.old for change in told if change.old_mode not in (ABSENT, GITLINK)])
+        for change in told:
+            if shape := new_shape(new[change.new], old.get(change.old, b"")):
+                yield change.path, f"{shown(change.path)} ({shape})"
 
 
 def leaks(store: Store, before: str, changes: Iterable[Change]) -> list[Leak]:

@@ -16,7 +16,6 @@ from engine.perform.workspace import leaks, packs, trees
 from engine.perform.workspace.branch import branch_of, heads, move, ref_of
 from engine.perform.workspace.branch import head as sprint_head
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
-from engine.perform.workspace.names import shown
 from engine.perform.workspace.putback import clean_name
 from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.store import Store
@@ -252,8 +251,8 @@ def keep_tree(
     return ref
 
 
-def _left_out(paths: tuple[bytes, ...]) -> str:
-    return f"\n\nLeft out for a secret in it: {', '.join(map(shown, paths))}" if paths else ""
+def _left_out(places: tuple[str, ...]) -> str:
+    return f"\n\nLeft out for a secret in it: {clean_line(', '.join(places))}" if places else ""
 
 
 def _still(store: Store, head: str, reason: str) -> Rollback:

@@ -20,7 +20,7 @@ from engine.perform.workspace.ignore import Rules
 from engine.perform.workspace.names import raw, shown
 from engine.perform.workspace.scan import TOP
 from engine.perform.workspace.scope_rules import finding
-from engine.perform.workspace.secrets import key_line, named_like_a_secret, token_lines
+from engine.perform.workspace.secrets import key_line, named_like_a_secret, new_shape, token_lines
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.trees import ABSENT, GITLINK, SYMLINK, Change
 
@@ -72,18 +72,9 @@ def judge(
         total += len(new)
         if text is not None:
             findings.append(Finding(rule=text[0], text=clean_line(f"{shown(path)} {text[1]}"), path=shown(path)))
-        elif shape := _shape(new, before.get(change.old, b"")):
+        elif shape := new_shape(new, before.get(change.old, b"")):  # a human says what it is
             findings.append(finding("secret", path, shape, severity="human"))
     return findings
-
-
-def _shape(new: bytes, old: bytes) -> str:
-    """A key or a token by its shape alone, which the file did not have: it may be one for a test, so a human says."""
-    if (line := key_line(new)) and not key_line(old):
-        return f"line {line} holds a private key"
-    had = {token for _, token in token_lines(old)}
-    lines = [line for line, token in token_lines(new) if token not in had]
-    return f"line {lines[0]} holds something like an access token" if lines else ""
 
 
 def _first(
@@ -147,9 +138,10 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     findings += scope_rules.modes(clone, seen.touched)
     findings += [_of_odd(odd) for odd in seen.odd]
     bad = {raw(item.path) for item in findings if item.severity == "error" and item.rule != "mode"}
-    looked_at_whole = all(len(content) < _LOOKED_AT for content in contents.values())
+    certain = all(len(content) < _LOOKED_AT for content in contents.values())
+    certain = certain and not any(item.rule == "secret" and item.severity != "error" for item in findings)
     if not bad:
-        _is_clean(store, base_tree, seen.tree, looked_at_whole)
+        _is_clean(store, base_tree, seen.tree, certain)
         return _report(findings, seen.tree, attempt, whole)
     inside, guarded = bounds.inside(), bounds.guarded()
     taken = whole
@@ -164,7 +156,7 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     putback.apply(store, lane, seen, tree, folder, rules)
     if leaked:
         _forget(store, (change.new for change in taken if change.path in leaked))
-    _is_clean(store, base_tree, tree, looked_at_whole)
+    _is_clean(store, base_tree, tree, certain)
     return report
 
 
@@ -185,9 +177,9 @@ def _secrets(store: Store, base: str, whole: list[Change], contents: Mapping[byt
     ]
 
 
-def _is_clean(store: Store, base: str, tree: str, looked_at_whole: bool) -> None:
-    """A commit of this very tree need not look again."""
-    if looked_at_whole:
+def _is_clean(store: Store, base: str, tree: str, certain: bool) -> None:
+    """Whoever commits this very tree or puts it aside need not look again: all of it was seen, nothing was asked."""
+    if certain:
         store.clean_trees.add((base, tree))
 
 

@@ -57,5 +57,14 @@ def token_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
             yield line_of(content, found.start()), found[0]
 
 
+def new_shape(new: bytes, old: bytes) -> str:
+    """A key or a token by its shape alone, which the old content did not have; empty: none. It may be one for a test."""
+    if (line := key_line(new)) and not key_line(old):
+        return f"line {line} holds a private key"
+    had = {token for _, token in token_lines(old)}
+    lines = [line for line, token in token_lines(new) if token not in had]
+    return f"line {lines[0]} holds something like an access token" if lines else ""
+
+
 def line_of(content: bytes, place: int) -> int:
     return content.count(b"\n", 0, place) + 1
