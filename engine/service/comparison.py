@@ -6,44 +6,27 @@ given, the build is made, and whatever turns the clone as green as the checkout 
 
 from __future__ import annotations
 
-import asyncio
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from engine.core.clean import clean_line
 from engine.core.model import CheckKind, Struct
-from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.dependencies import declared
-from engine.perform.checks.presets.javascript import after_build
 from engine.perform.checks.presets.package import Candidate, LeftOut, Package
-from engine.perform.checks.run.comparison import Difference, collected, differences, works
+from engine.perform.checks.run.comparison import collected, differences, works
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.uncollectable import not_installed, unfetched
 from engine.perform.checks.run.wanted_variables import secret_variable, wanted_variables
 from engine.perform.rehearsal import Rehearsal
-from engine.perform.workspace.checkout_copy import as_patterns
-from engine.perform.workspace.secrets import named_like_a_secret
+from engine.service.clone_cures import Say, Tried, cured, telling_line
 from engine.service.findings import Finding
 
 SLOW = 4.0
 """A check gets at least this many times the time it took."""
 TIMEOUT = 900.0
-BUILT = (".so", ".pyd", ".js", ".cjs", ".mjs", ".css", ".map", ".d.ts")
-
-Say = Callable[[str], None]
-
-
-class Tried(Struct, frozen=True, kw_only=True):
-    """A check that works in the checkout, and how it went in both places."""
-
-    spec: CheckSpec
-    here: Measurement
-    there: Measurement
-    differs: tuple[Difference, ...] = ()
 
 
 class Compared(Struct, frozen=True, kw_only=True):
@@ -95,8 +78,8 @@ async def compare(
         tried.append(Tried(spec=spec, here=here, there=there, differs=differences(spec, here, there)))
     copy: tuple[str, ...] = ()
     if any(one.differs for one in tried):
-        tried, copy, cured = await _cured(rehearsal, tried, say, act=choose)
-        findings += cured
+        tried, copy, mended = await cured(rehearsal, tried, say, act=choose)
+        findings += mended
     findings += [finding for one in tried for finding in _variables(one, choose)]
     for one in tried:
         rehearsal.record(one.spec, one.here)
@@ -158,42 +141,8 @@ async def _without_uncollectable(
 
 
 def _reason(why: str, found: Measurement) -> str:
-    said = _cause(found.output) if "report" in why or "exit code" in why else ""
+    said = telling_line(found.output) if "report" in why or "exit code" in why else ""
     return clean_line(f"{why}: {said}" if said and said not in why else why)[:300]
-
-
-async def _cured(
-    rehearsal: Rehearsal, tried: list[Tried], say: Say, *, act: bool
-) -> tuple[list[Tried], tuple[str, ...], list[Finding]]:
-    """Try what could make the clone like the checkout; keep what helps."""
-    findings: list[Finding] = []
-    workspace = rehearsal.workspace
-    if act:
-        tried, built = await _build_first(rehearsal, tried, say)
-        findings += built
-    only_here = await asyncio.to_thread(rehearsal.only_here)
-    secret = {path for path in only_here if named_like_a_secret(path.encode("utf-8", "surrogateescape"))}
-    wanted = as_patterns(only_here - secret)
-    copy: tuple[str, ...] = ()
-    if wanted and any(one.differs for one in tried):
-        say("with the ignored files that the checks read")
-        before = workspace.copy
-        workspace.copy = tuple(dict.fromkeys((*before, *wanted)))
-        again = await _again(rehearsal, tried)
-        if _left(again) < _left(tried):
-            line = f"workspace.copy = [{', '.join(repr(path) for path in workspace.copy)}]".replace("'", '"')
-            words = f"the checks need {_some(wanted)}: ignored, so no clone has it"
-            stale = [path for path in only_here - secret if path.endswith(BUILT)]
-            if stale:
-                words += "; built files are copied as they are, so a change of their sources is not seen by the tests"
-            findings.append(Finding(mark="ok" if act else "bad", what="copied", found=words, hint="" if act else line))
-            tried, copy = again, wanted
-        else:
-            workspace.copy = before
-    tried, given = await _network(rehearsal, tried, say, act)
-    findings += given
-    findings += [_explained(one, secret) for one in tried if one.differs]
-    return tried, copy, findings
 
 
 async def _with_variables(
@@ -232,94 +181,6 @@ def _set(names: Sequence[str], check: str, choose: bool) -> str:
         return f"export {' '.join(f'{name}=…' for name in names)}"
     values = ", ".join(f'{name} = "…"' for name in names)
     return f'env = {{ {values} }}   in [[checks.run]] of "{check}"'
-
-
-async def _again(rehearsal: Rehearsal, tried: list[Tried]) -> list[Tried]:
-    done = []
-    for one in tried:
-        if one.differs:
-            (there,) = await rehearsal.in_clone([one.spec])
-            one = replace(one, there=there, differs=differences(one.spec, one.here, there))
-        done.append(one)
-    return done
-
-
-async def _build_first(rehearsal: Rehearsal, tried: list[Tried], say: Say) -> tuple[list[Tried], list[Finding]]:
-    """Tests that read what was built in the checkout: built in the room, they see the change."""
-    done, findings = [], []
-    for one in tried:
-        folder = rehearsal.workspace.checkout / one.spec.folder
-        scripts = reading.table(reading.as_json(reading.text(folder / "package.json")), "scripts")
-        if one.differs and scripts.get("build") and one.spec.kind is CheckKind.TESTS:
-            spec = after_build(one.spec, ("npm run build",))
-            say(f"{spec.name} after npm run build in a clone")
-            (there,) = await rehearsal.in_clone([spec])
-            differs = differences(spec, one.here, there)
-            if len(differs) < len(one.differs):
-                words = f"{spec.name} reads what npm run build makes: it is built before the tests"
-                findings.append(Finding(mark="ok", what="built", found=words))
-                one = replace(one, spec=spec, there=there, differs=differs)
-        done.append(one)
-    return done, findings
-
-
-async def _network(rehearsal: Rehearsal, tried: list[Tried], say: Say, act: bool) -> tuple[list[Tried], list[Finding]]:
-    done, findings = [], []
-    for one in tried:
-        if one.differs and not one.spec.network:
-            say(f"{one.spec.name} in a clone, with the network")
-            spec = replace(one.spec, network=True)
-            (there,) = await rehearsal.in_clone([spec])
-            differs = differences(spec, one.here, there)
-            if len(differs) < len(one.differs):
-                words = f"{spec.name} needs the network ({one.differs[0].id or 'all of it'})"
-                hint = "" if act else f'network = true   in [[checks.run]] of "{spec.name}"'
-                findings.append(Finding(mark="note" if act else "bad", what="network", found=words, hint=hint))
-                one = replace(one, spec=spec if act else one.spec, there=there, differs=differs)
-        done.append(one)
-    return done, findings
-
-
-def _explained(one: Tried, secret: set[str]) -> Finding:
-    first = one.differs[0]
-    more = f" and {len(one.differs) - 1} more" if len(one.differs) > 1 else ""
-    said = _cause(first.text)
-    words = f"{one.spec.name}: {first.id or 'the check'}{more} passes in your checkout, is {first.clone} in a clone"
-    hint = f"look at: {said}" if said else "devteam doctor --run shows what differs once it is mended"
-    if secret:
-        names = ", ".join(sorted(secret)[:3])
-        words += f"; the checks read {names}, which is not copied because of its name"
-        hint = f'workspace.copy = ["{min(secret)}"]   if agents may see it'
-    elif said:
-        words += f": {said}"
-        hint = _hint(first.text)
-    return Finding(mark="bad", what="only in a clone", found=words, hint=hint)
-
-
-def _hint(said: str) -> str:
-    """What mends a test that is red in a clone only, by what it said there."""
-    if missing := re.search(r"No module named '([\w.]+)'|Cannot find module '([^']+)'", said):
-        return f"git add what provides {missing[1] or missing[2]}, or name it in workspace.copy"
-    if missing := re.search(r"(?:No such file or directory|ENOENT)[^'\"]*['\"]([^'\"]+)['\"]", said):
-        return f"git add {missing[1]}, or name it in workspace.copy"
-    if "not a git repository" in said:
-        return "let the tests make a repository of their own: a clean room has no .git"
-    return "make the test independent of what is not committed, or name the file in workspace.copy"
-
-
-def _cause(text: str) -> str:
-    """The line of an error that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(r"Error|error|No such|not found|cannot|Cannot", line)]
-    return clean_line((telling or lines or [""])[-1]).removeprefix("E   ").strip()[:200]
-
-
-def _left(tried: list[Tried]) -> int:
-    return sum(len(one.differs) for one in tried)
-
-
-def _some(names: Sequence[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
 def _with_time(one: Tried) -> CheckSpec:

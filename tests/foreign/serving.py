@@ -63,9 +63,15 @@ def devteam(folder: Path, home: Path, *args: str) -> subprocess.CompletedProcess
     # rustup finds its toolchains by HOME, which is not the user's here
     env["RUSTUP_HOME"] = os.environ.get("RUSTUP_HOME") or str(Path.home() / ".rustup")
     argv = [sys.executable, "-P", "-m", "tui.cli.main", *args]
-    return subprocess.run(
+    done = subprocess.run(
         argv, cwd=folder, env=env, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL
     )
+    if target := os.environ.get("DEVTEAM_FOREIGN_LOG"):  # what the user would have read
+        with Path(target).open("a") as file:
+            file.write(f"$ devteam {' '.join(args)}   → {done.returncode}\n")
+            file.write("" if args[0] == "run" else done.stdout)
+            file.write(done.stderr)
+    return done
 
 
 class Served:

@@ -58,7 +58,7 @@ def token_lines(content: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def new_shape(new: bytes, old: bytes) -> str:
-    """A key or a token by its shape alone, which the old content did not have; empty: none. It may be one for a test."""
+    """A key or a token by its shape alone, which the old content did not have: perhaps one for a test. Empty: none."""
     if (line := key_line(new)) and not key_line(old):
         return f"line {line} holds a private key"
     had = {token for _, token in token_lines(old)}

@@ -1,0 +1,230 @@
+"""Projects that nobody prepared: `python -m tests.foreign.unknown pip:parse==1.20.2 npm:qs@6.13.0 deb:PACKAGE:PATH …`.
+
+Each is fetched, given an environment as its developers have it, and searched for a line that its own tests watch. Then
+it goes from `devteam init` to `devteam land` with an honest addition, an honest fix and a wrong change.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from tests.foreign import fetch
+from tests.foreign.prepared import prepared
+from tests.foreign.projects import JS_ADDED, PY_ADDED, PYTEST, TAPE, UNITTEST, Foreign
+from tests.foreign.serving import Served
+
+CHANGES = "add,fix,break it"
+TRIED = 24
+"""Lines that are tried as the place to break."""
+TESTS = re.compile(r"(?:^|/)(?:test|tests|testing|spec|bench|benchmarks|docs?|examples?|vendor|node_modules)(?:/|$)")
+TEST_FILE = re.compile(r"(?:^|/)(?:test[^/]*|[^/]*[._-]test|tests)\.(?:py|c?js|go)$")
+NODE = (
+    "const test = require('node:test');\nconst assert = require('node:assert');\n\n"
+    "test('added', () => {{\n  assert.strictEqual(require('{module}').devteamAdded(2), 3);\n}});\n"
+)
+MOCHA = (
+    "const assert = require('assert');\n\ndescribe('added', () => {{\n  it('adds', () => {{\n"
+    "    assert.strictEqual(require('{module}').devteamAdded(2), 3);\n  }});\n}});\n"
+)
+GO_ADDED = "\n// DevteamAdded adds one.\nfunc DevteamAdded(number int) int { return number + 1 }\n"
+GO_TEST = (
+    'package {module}\n\nimport "testing"\n\nfunc TestDevteamAdded(t *testing.T) {{\n'
+    '\tif DevteamAdded(2) != 3 {{\n\t\tt.Fatal("not added")\n\t}}\n}}\n'
+)
+RUNNERS = ("tape", "mocha", "jest", "vitest", "ava", "tap", "uvu", "nodeunit", "expresso")
+
+
+class Unsuited(Exception):
+    """Nothing can be tried on it here: no tests that pass, or none that see a change."""
+
+
+def made(kind: str, what: str) -> Callable[[Path], None]:
+    def make(folder: Path) -> None:
+        fetch.unpacked(kind, what, folder)
+        match kind:
+            case "pip":
+                _python_environment(folder)
+            case "npm":
+                fetch.node_modules(folder, *_node_wanted(folder))
+            case _:
+                pass
+
+    return make
+
+
+def _python_environment(folder: Path) -> None:
+    """As its own words for developers say: extras and requirement files for tests; else pytest alone."""
+    wanted = ["pytest"]
+    project = tomllib.loads((folder / "pyproject.toml").read_text()) if (folder / "pyproject.toml").exists() else {}
+    extras = set(project.get("project", {}).get("optional-dependencies", {}))
+    own = sorted(extras & {"test", "tests", "testing"})[:1]
+    files = [path for path in folder.glob("**/*requirements*/*test*.txt") if "/.venv/" not in str(path)]
+    files += [*folder.glob("*requirements*test*.txt"), *folder.glob("*test*requirements*.txt")]
+    (folder / "PKG-INFO").unlink(missing_ok=True)
+    for asked in ([f".[{','.join(own)}]"] if own else [], [f"-r{path}" for path in files[:1]], []):
+        try:
+            fetch.environment(folder, *asked, *wanted)
+            return
+        except fetch.Unreachable:
+            continue
+    raise fetch.Unreachable(f"{folder.name}: no environment could be made")
+
+
+def _node_wanted(folder: Path) -> list[str]:
+    """The test runner and what the tests require, at the versions the project names."""
+    manifest = json.loads((folder / "package.json").read_text())
+    named = manifest.get("devDependencies", {})
+    text = "\n".join(path.read_text("utf-8", "replace") for path in _sources(folder, ".js", tests=True))
+    text += json.dumps(manifest.get("scripts", {}))
+    return [f"{name}@{named[name]}" for name in named if name in RUNNERS or f"'{name}'" in text or f'"{name}"' in text]
+
+
+def _sources(folder: Path, suffix: str, *, tests: bool) -> list[Path]:
+    found = []
+    for path in sorted(folder.rglob(f"*{suffix}")):
+        name = path.relative_to(folder).as_posix()
+        if ".venv/" in name or "node_modules/" in name or name in ("setup.py", "conftest.py", "noxfile.py"):
+            continue
+        if bool(TESTS.search(name) or TEST_FILE.search(name)) is tests and path.is_file() and not path.is_symlink():
+            found.append(path)
+    return sorted(found, key=lambda path: -path.stat().st_size)
+
+
+def _own(folder: Path, kind: str) -> tuple[str, ...]:
+    """Its own tests, by the ordinary way of each tool; the first that is green."""
+    match kind:
+        case "pip":
+            ways = _python_ways(folder)
+        case "npm":
+            ways = _node_ways(folder)
+        case _:
+            ways = [("go", "test", "./...")]
+    for way in ways:
+        if _green(folder, way):
+            return way
+    raise Unsuited("no way to run its tests is green here")
+
+
+def _python_ways(folder: Path) -> list[tuple[str, ...]]:
+    pytest = (".venv/bin/python", "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider")
+    places = [name for name in ("tests", "test", "testing") if (folder / name).is_dir()]
+    places += [path.name for path in folder.glob("test*.py")]
+    places += [path.parent.relative_to(folder).as_posix() for path in folder.glob("*/test*/__init__.py")]
+    unittest = (".venv/bin/python", "-m", "unittest", "discover", "-s", places[0] if places else ".")
+    return [pytest, *((*pytest, place) for place in places), unittest]
+
+
+def _node_ways(folder: Path) -> list[tuple[str, ...]]:
+    scripts = json.loads((folder / "package.json").read_text()).get("scripts", {})
+    lines = [scripts[name].replace("nyc ", "") for name in ("tests-only", "test") if name in scripts]
+    return [("sh", "-c", f'PATH="$PWD/node_modules/.bin:$PATH"; {line}') for line in lines]
+
+
+def _green(folder: Path, way: tuple[str, ...]) -> bool:
+    try:
+        return subprocess.run(way, cwd=folder, capture_output=True, timeout=120).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
+    """(file, line, wrong line): a return that gives another thing, spread over the largest sources."""
+    suffix, nothing = {"pip": (".py", "None"), "npm": (".js", "undefined;")}.get(kind, (".go", ""))
+    found = []
+    for path in _sources(folder, suffix, tests=False)[:8]:
+        text = path.read_text("utf-8", "replace")
+        lines = re.findall(r"^([ \t]+)return ((?!None|undefined|nil)[^\n;({\[]+[^\n{(\[,;]*;?)$", text, re.MULTILINE)
+        for step, (indent, value) in enumerate(lines[:: max(1, len(lines) // 6)]):
+            line = f"{indent}return {value}\n"
+            wrong = f"{indent}return {nothing}\n" if nothing else _otherwise(indent, value)
+            if wrong and text.count(line) == 1:
+                found.append((step, path, line, wrong))
+    for _, path, line, wrong in sorted(found, key=lambda one: one[0])[:TRIED]:
+        yield path, line, wrong
+
+
+def _otherwise(indent: str, value: str) -> str:
+    swaps = {"true": "false", "false": "true"}
+    if value in swaps:
+        return f"{indent}return {swaps[value]}\n"
+    if re.fullmatch(r"\w+ (==|!=|<|>) .+", value):
+        return f"{indent}return !({value})\n"
+    return f"{indent}return {value} + {value}\n" if re.fullmatch(r"[\w.]+", value) and value != "err" else ""
+
+
+def watched(project: Foreign, folder: Path, kind: str) -> Foreign:
+    """The record with its own command, a place to break that the tests see, and a test for what is added."""
+    own = _own(folder, kind)
+    for path, line, wrong in _breaks(folder, kind):
+        text = path.read_text("utf-8", "replace")
+        path.write_text(text.replace(line, wrong, 1))
+        seen = not _green(folder, own)
+        path.write_text(text)
+        if seen:
+            name = path.relative_to(folder).as_posix()
+            added, test = _addition(folder, kind, path)
+            return replace(project, own=own, broken=(name, line, wrong), added=(name, added), test=test, guard=name)
+    raise Unsuited("its tests see none of the changes that were tried")
+
+
+def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]]:
+    tests = [one for one in _sources(folder, path.suffix, tests=True) if TEST_FILE.search(one.name) or kind != "pip"]
+    place = tests[0].parent if tests else folder
+    match kind:
+        case "pip":
+            name = path.relative_to(folder).with_suffix("").as_posix().removeprefix("src/")
+            module = name.replace("/", ".").removesuffix(".__init__")
+            ends = bool(tests) and tests[0].stem.endswith("_test")
+            text = UNITTEST if tests and "unittest.TestCase" in tests[0].read_text("utf-8", "replace") else PYTEST
+            where = place / ("devteam_added_test.py" if ends else "test_devteam_added.py")
+            return PY_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))
+        case "npm":
+            all_text = "".join(one.read_text("utf-8", "replace") for one in tests)
+            text = TAPE if "tape" in all_text else MOCHA if "describe(" in all_text else NODE
+            module = ("../" * len(place.relative_to(folder).parts) or "./") + path.relative_to(folder).as_posix()
+            where = place / "devteam_added.js"
+            return JS_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))
+        case _:
+            package = re.search(r"^package (\w+)", path.read_text(), re.MULTILINE)
+            where = path.parent / "devteam_added_test.go"
+            module = package[1] if package else "main"
+            return GO_ADDED, (where.relative_to(folder).as_posix(), GO_TEST.format(module=module))
+
+
+def tried(word: str) -> str:
+    """One project's row."""
+    kind, _, what = word.partition(":")
+    name = re.split(r"==|@|:", what.lstrip("@"))[0].replace("/", "-")
+    ignore = ".venv/\n__pycache__/\n*.egg-info/\nnode_modules/\n*.so\nbuild/\n"
+    project = Foreign(
+        name=f"unknown-{name}", what=what, make=made(kind, what), broken=("", "", ""), added=("", ""), test=("", ""),
+        guard="", own=(), ignore=ignore,
+    )  # fmt: skip
+    folder = prepared(project)
+    project = watched(project, folder, kind)
+    with tempfile.TemporaryDirectory() as place:
+        served = Served(project, prepared(project), Path(place))
+        try:
+            served.serve(CHANGES)
+            served.held(CHANGES)
+        except AssertionError as problem:
+            return f"{served.row.words()}\n    NOT HELD {str(problem)[:1500]}"
+        return served.row.words()
+
+
+if __name__ == "__main__":
+    for one in sys.argv[1:]:
+        try:
+            said = tried(one)
+        except (Unsuited, fetch.Unreachable, subprocess.TimeoutExpired) as problem:
+            said = f"{one:<40} not tried: {str(problem)[:300]}"
+        sys.stdout.write(f"{said}\n")
+        sys.stdout.flush()
