@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from engine import session as session_module
+from engine import users_edits
 from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.commands import Answer, Stop
@@ -76,7 +76,7 @@ class Bench:
 async def test_an_edit_before_the_files_are_watched_is_not_lost(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_module, "SETTLED", 0.3)
+    monkeypatch.setattr(users_edits, "SETTLED", 0.3)
     bench = Bench(tmp_path, GATED)
 
     def react(session: Session, event: ev.AnyEvent) -> object:
@@ -100,7 +100,7 @@ async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
 
 
 async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "SETTLED", 0.0)
+    monkeypatch.setattr(users_edits, "SETTLED", 0.0)
     bench = Bench(tmp_path, GATED)
 
     async def edit(session: Session, gate: str) -> None:

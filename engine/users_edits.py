@@ -1,0 +1,123 @@
+"""The user's edits of plan.md and config.toml while a sprint runs, as facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from engine.clock import Clock
+from engine.config import Config, ConfigRefused, config_hash
+from engine.core import events as ev
+from engine.core.model import Plan
+from engine.core.policy import Policy
+from engine.core.state import State
+from engine.plans.change import describe_change
+from engine.plans.plan_format import PlanRefused
+from engine.plans.registry import read_plan
+from engine.plans.sprints import SprintFolder
+from engine.project import Project
+from engine.view_writer import Views, as_marked
+
+SETTLED = 1.0
+"""Seconds into a run before its files are watched; what was edited until then is read at once."""
+
+
+class UsersEdits:
+    """Looks at the two files, and says what is new in them. Cheap enough to be asked before every task."""
+
+    def __init__(
+        self,
+        project: Project,
+        sprint: SprintFolder,
+        *,
+        views: Views,
+        state: Callable[[], State],
+        policy_of: Callable[[Config], Policy],
+        config: Config,
+    ) -> None:
+        self._project = project
+        self._sprint = sprint
+        self._views = views
+        self._state = state
+        self._policy_of = policy_of
+        self._config_hash = config_hash(config)
+        self._seen: tuple[tuple[int, ...], ...] = ()
+
+    async def watch(self, tell: Callable[[list[ev.AnyEvent]], None], clock: Clock) -> None:
+        """Tell of each edit as it is saved, until cancelled.
+
+        The folders are watched, not the files: most editors save by renaming a new file over the old one.
+        """
+        await clock.sleep(SETTLED)  # the import costs as much as ten calls of git: not before the first agent
+        from watchfiles import awatch
+
+        tell(self.look())
+        watched = {str(path) for path in self._files()}
+        folders = {path.parent for path in self._files() if path.parent.is_dir()}
+        async for _changes in awatch(
+            *folders, watch_filter=lambda _change, path: path in watched, debounce=400, step=100, recursive=False
+        ):
+            tell(self.look())
+
+    def look(self) -> list[ev.AnyEvent]:
+        """What the user changed since the last look. Costs two stats when nothing was."""
+        seen = tuple(_signature(path) for path in self._files())
+        was, self._seen = self._seen, seen
+        if seen == was:
+            return []
+        edited = [before != after for before, after in zip(was or ((), ()), seen, strict=True)]
+        try:
+            plan = self._read_plan() if edited[0] else None
+            config = self._project.config() if edited[1] else None
+        except (PlanRefused, ConfigRefused) as refused:
+            said = str(refused).splitlines()[0]
+            return [ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")]
+        changed = self.of_plan(plan) if plan is not None else []
+        if config is not None and config_hash(config) != self._config_hash:
+            self._config_hash = config_hash(config)
+            said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
+            changed.append(ev.PolicyChanged(policy=self._policy_of(config), summary=said))
+        return changed
+
+    def of_plan(self, plan: Plan) -> list[ev.AnyEvent]:
+        """The user's edit of plan.md: of the plan that runs, or of a draft, which is then checked and asked about."""
+        known = self._state().plan
+        if known is None:
+            return self._of_draft(plan)
+        summary = describe_change(as_marked(known, self._state()), replace(plan, status=known.status))
+        return [ev.PlanChanged(plan=plan, summary=summary)] if summary else []
+
+    def _of_draft(self, plan: Plan) -> list[ev.AnyEvent]:
+        planning = self._state().planning
+        draft = planning.plan if planning is not None and planning.under_way else None
+        if draft is None or not self._views.edited():
+            return []
+        same = not describe_change(draft, replace(plan, status=draft.status))
+        return [] if same else [ev.PlanDrafted(id="", plan=plan, by="you")]
+
+    def _files(self) -> tuple[Path, Path]:
+        return self._sprint.plan_path, self._project.repo.config
+
+    def _read_plan(self) -> Plan | None:
+        """plan.md, where more than the engine's own marks may be new in it."""
+        path = self._sprint.plan_path
+        if self._sprint.unplanned():
+            return None
+        data = path.read_bytes() if path.is_file() else b""
+        if self._views.read_all_of(data):
+            return None
+        plan = read_plan(path)
+        if path.read_bytes() == data:
+            self._views.has_read(data)
+        return plan
+
+
+def _signature(path: Path) -> tuple[int, ...]:
+    """Another file, another content, or none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns
