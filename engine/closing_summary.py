@@ -57,6 +57,8 @@ def summary(state: State) -> str:
         ]
     if state.sprint:
         lines += ["", f"Plan kept at: .devteam/sprints/{state.sprint}/plan.md"]
+    if over and state.landed != state.head and any(task.commit for task in tasks):
+        lines += ["To take it over: devteam land   (look at it first: devteam report --html > report.html)"]
     return "\n".join(lines)
 
 

@@ -105,7 +105,8 @@ Files Modified:
 
 Cost: $0.09 in 5 agent calls, 1 escalation, 0 council sessions
 
-Plan kept at: .devteam/sprints/001-count-things/plan.md"""
+Plan kept at: .devteam/sprints/001-count-things/plan.md
+To take it over: devteam land   (look at it first: devteam report --html > report.html)"""
 
 
 @pytest.fixture

@@ -71,8 +71,8 @@ def plan(
             _imported(made, planning.expected(desk, made.sprint))
             return
         request, ask = made.text, planning.Ask(given=ask.given, approve=approve, source=made.source)
-    folder = _folder(desk, request, sprint, trust)
-    _talk(desk, folder, ask, planning.Until.PLAN, _Way(json, unattended, wait, trust, no_sandbox))
+    way = _Way(json, unattended, wait, trust, no_sandbox)
+    _talk(desk, _folder(desk, request, sprint, way), ask, planning.Until.PLAN, way)
 
 
 def prd(
@@ -95,8 +95,8 @@ def prd(
     desk = say.desk()
     given = planning.answers_of(answers) if answers else {}
     ask = planning.Ask(given=given, approve=approve, with_prd=True)
-    folder = _folder(desk, idea, sprint, trust)
-    _talk(desk, folder, ask, planning.Until.PRD, _Way(json, unattended, wait, trust, no_sandbox))
+    way = _Way(json, unattended, wait, trust, no_sandbox)
+    _talk(desk, _folder(desk, idea, sprint, way), ask, planning.Until.PRD, way)
 
 
 def implement(
@@ -123,13 +123,14 @@ def implement(
     given = planning.answers_of(answers) if answers else {}
     is_file = bool(idea) and len(idea) < 1000 and Path(idea).is_file()
     ask = planning.Ask(given=given, approve=approve, with_prd=not is_file)
+    way = _Way(json, unattended, False, trust, no_sandbox)
+    way.ask_trust(desk)
     if is_file:
         folder = planning.prd_as_request(desk, Path(idea), say.today(), trust)
         work_queue.add(desk, folder.id)
     elif idea:
         folder = planning.begin(desk, idea, say.today(), trust)
         work_queue.add(desk, folder.id)
-    way = _Way(json, unattended, False, trust, no_sandbox)
     work_all(desk, ask, way, lands=True, max_iterations=max_iterations, max_usd=max_usd)
 
 
@@ -144,10 +145,9 @@ def work_all(
     from engine.service.running import Options, run
     from tui.cli.headless import attendant, printer
 
-    asks = say.on_terminal() and not way.json and not way.unattended
     options = Options(
         attended=not way.unattended,
-        waits=asks,
+        waits=way.asks,
         lanes=lanes,
         trust=way.trust,
         no_sandbox=way.no_sandbox,
@@ -156,7 +156,7 @@ def work_all(
     )
 
     async def one(desk: Desk, folder: SprintFolder, chosen: Options) -> State:
-        return await run(desk, folder, chosen, printer(way.json), attendant() if asks else None)
+        return await run(desk, folder, chosen, printer(way.json), attendant() if way.asks else None)
 
     def show(standing: Standing) -> None:
         say.json_line(standing) if way.json else say.out(standing.block())
@@ -210,15 +210,24 @@ class _Way:
         self.wait = wait
         self.trust = trust
         self.no_sandbox = no_sandbox
+        self.asks = say.on_terminal() and not json and not unattended
+
+    def ask_trust(self, desk: Desk) -> None:
+        """Somebody is there: ask now, as `devteam run` does. Headless, the refusal says what to type."""
+        from tui.cli.trusting import ask_trust
+
+        if self.asks:
+            ask_trust(desk, self.trust)
 
 
-def _folder(desk: Desk, request: str, hint: str, trust: str) -> SprintFolder:
+def _folder(desk: Desk, request: str, hint: str, way: _Way) -> SprintFolder:
     from engine.service import planning
 
     if request == "-" or (not request and not hint and not sys.stdin.isatty() and _piped()):
         request = sys.stdin.read()
+    way.ask_trust(desk)
     if request.strip():
-        return planning.begin(desk, request, say.today(), trust)
+        return planning.begin(desk, request, say.today(), way.trust)
     return planning.unfinished(desk, hint)
 
 
@@ -238,17 +247,16 @@ def _talk(desk: Desk, folder: SprintFolder, ask: Ask, until: Until, way: _Way) -
     from engine.service.running import Options, run
     from tui.cli.headless import attendant, printer
 
-    asks = say.on_terminal() and not way.json and not way.unattended
     options = Options(
         attended=not way.unattended,
-        waits=asks or way.wait,
+        waits=way.asks or way.wait,
         trust=way.trust,
         no_sandbox=way.no_sandbox,
         utc_offset=say.utc_offset(),
         until=until,
         planning=ask,
     )
-    state = asyncio.run(run(desk, folder, options, printer(way.json), attendant() if asks else None))
+    state = asyncio.run(run(desk, folder, options, printer(way.json), attendant() if way.asks else None))
     if not way.json:
         say.out()
         say.out(f"{folder.id}: {state.outcome}: {state.outcome_reason}")
