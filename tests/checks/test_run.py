@@ -88,6 +88,22 @@ async def test_looking_at_an_assertion_keeps_nothing_alive(tools, folder):
     assert all(case.reached for case in seen.report.cases)
 
 
+COUNTS = (
+    "class Counted:\n    asked = 0\n\n    def __repr__(self):\n        Counted.asked += 1\n        return 'x'\n\n\n"
+    "THING = Counted()\n\n\ndef test_nobody_printed_it():\n    thing = Counted()\n    assert thing == thing and THING\n"
+    "    assert [thing] == [thing], 'the same'\n    assert Counted.asked == 0\n\n\ndef test_a_failure_is_explained():\n"
+    "    thing = Counted()\n    assert thing\n    assert [thing, 1] == [thing, 2]\n"
+)
+
+
+async def test_looking_at_an_assertion_prints_nothing_of_what_holds(tools, folder):
+    write(folder, {"test_counts.py": COUNTS})
+    seen = await run_check(tools, PYTEST, folder)
+    held, failed = seen.report.cases
+    assert (held.outcome, len(held.reached)) == ("passed", 3), seen.output
+    assert failed.outcome == "failed" and "assert [x, 1] == [x, 2]" in failed.text and len(failed.reached) == 1
+
+
 async def test_only_named_tests(tools, folder):
     write(folder, {"tests/test_mixed.py": MIXED})
     chosen = Ask(ids=("tests/test_mixed.py::test_good", "tests/test_mixed.py::test_many[2]"))
