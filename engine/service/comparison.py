@@ -15,6 +15,8 @@ from engine.core.clean import clean_line
 from engine.core.model import CheckKind, Struct
 from engine.perform.checks.presets.dependencies import declared
 from engine.perform.checks.presets.package import Candidate, LeftOut, Package
+from engine.perform.checks.presets.pytest_plugins import needed, without
+from engine.perform.checks.presets.python_tests import configured_options
 from engine.perform.checks.run.comparison import collected, differences, works
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
@@ -66,7 +68,8 @@ async def compare(
         if taken is not None:
             chosen.append(taken)
         if problem:
-            fix = candidate.check.install if "missing" in problem or "could not start" in problem else fetch
+            absent = "the tool is missing" in problem or "could not start" in problem
+            fix = fetch or (candidate.check.install if absent else "")
             reason = problem.removesuffix(f"; type: {fix}")
             reason += f" ({taken[0].name} is used instead)" if taken is not None else ""
             tests = candidate.check.kind is CheckKind.TESTS
@@ -99,7 +102,9 @@ async def _first_that_works(
     """
     best: tuple[CheckSpec, Measurement] | None = None
     first = fetch = ""
-    for way in candidate.ways() if choose else (candidate.check,):
+    ways = list(candidate.ways() if choose else (candidate.check,))
+    while ways:
+        way = ways.pop(0)
         spec = replace(way, timeout=max(way.timeout, TIMEOUT)) if choose else way
         (found,) = await rehearsal.in_checkout([spec])
         why = works(spec, found)
@@ -108,10 +113,24 @@ async def _first_that_works(
         if not why and (best is None or collected(found)[0] > collected(best[1])[0]):
             best = (way, found)
         if why and way is candidate.check:
-            first = _reason(why, found)
-            wanted, names = unfetched(found.report, found.output), wanted_variables(found)
-            fetch = wanted.fetch if wanted is not None else _set(names, way.name, choose) if names else ""
+            first, fetch = _reason(why, found), _fetch(way, found, choose)
+        if why and choose and (fewer := _without_options(rehearsal, way, found)) is not None:
+            ways = [fewer, *(other for other in ways if other.command != fewer.command)]
     return best, first if best is None or best[0] is not candidate.check else "", fetch
+
+
+def _fetch(way: CheckSpec, found: Measurement, choose: bool) -> str:
+    """What to type for what the check lacks, by what it said."""
+    if (wanted := unfetched(found.report, found.output)) is not None:
+        return wanted.fetch
+    if way.runner == "pytest" and (plugins := needed(found.output)):
+        return f"{way.command[0]} -m pip install {' '.join(plugins)}"
+    return _set(names, way.name, choose) if (names := wanted_variables(found)) else ""
+
+
+def _without_options(rehearsal: Rehearsal, way: CheckSpec, found: Measurement) -> CheckSpec | None:
+    package = Package(rehearsal.workspace.checkout, way.folder, lambda _name: None)
+    return without(way, configured_options(package), found.output)
 
 
 async def _without_uncollectable(

@@ -118,12 +118,11 @@ def _repository(desk: Desk) -> Iterator[Finding]:
     project = desk.project
     try:
         report = preflight(project.root, Identity(), project.home)
-        yield Finding(
-            mark="bad" if report.refusal else "ok",
-            what="repository",
-            found=report.refusal or f"{project.root}" + (f" ({', '.join(report.states)})" if report.states else ""),
-            hint=report.command,
-        )
+        found = report.refusal or f"{project.root}" + (f" ({', '.join(report.states)})" if report.states else "")
+        if "unborn" in report.states:
+            found += f": {report.notes[report.states.index('unborn')]}"
+        mark: Mark = "bad" if report.refusal else "ok"
+        yield Finding(mark=mark, what="repository", found=found, hint=report.command)
     except WorkspaceError as error:
         yield Finding(mark="bad", what="repository", found=error.message, hint=error.hint)
     try:

@@ -58,6 +58,8 @@ def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = 
     write_default(path, _config(ladder, result))
     ensure_gitignore(project.root)
     yield f"wrote {path.relative_to(project.root)}"
+    if "unborn" in report.states:
+        yield f"  found    repository: {report.notes[report.states.index('unborn')]}"
     yield from _capped(f"  check    {one.spec.name}: {told(one)} [{one.spec.why}]" for one in result.tried)
     tests = [one for one in result.tried if one.spec.kind is CheckKind.TESTS]
     if not tests:

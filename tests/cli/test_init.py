@@ -91,6 +91,26 @@ def test_a_file_that_needs_what_is_not_installed_is_left_out_and_without_that_no
     assert run.code == 3 and not list(ground.home.rglob("*implementer*")), "nobody was called"
 
 
+def test_options_of_plug_ins_that_are_not_installed_are_named_and_gone_without(tmp_path: Path) -> None:
+    files = {
+        "pytest.ini": "[pytest]\naddopts = -ra --strict-markers --picked-by=nobody --disable-socket\n",
+        "test_a.py": "def test_a():\n    assert True\n",
+    }
+    ground = repository(tmp_path, files)
+    told = ground.run("init")
+    assert "1 passed here and in a clone" in told.out and "pip install pytest-socket" in told.out, told.out + told.err
+    (check,) = written(ground).checks.run
+    assert check.command[-2:] == ("-o", "addopts=-ra --strict-markers")
+    assert "without --picked-by=nobody --disable-socket" in check.why
+
+
+def test_a_repository_without_a_commit_is_told_what_that_means(tmp_path: Path) -> None:
+    ground = repository(tmp_path, {"Makefile": "test:\n\ttrue\n"})
+    ground.git("update-ref", "-d", "HEAD")
+    words = "there is no commit yet: the sprint starts from the files as they are"
+    assert words in ground.run("init").out and words in ground.run("doctor").out
+
+
 AGENT = """
 [[ladder.rungs]]
 name = "one"

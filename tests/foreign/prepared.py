@@ -18,7 +18,7 @@ from typing import IO
 from tests.foreign import fetch, projects
 from tests.foreign.projects import Foreign
 
-HELD: list[IO[str]] = []
+HELD: dict[Path, IO[str]] = {}
 GIT = ["git", "-c", "user.name=u", "-c", "user.email=u@x"]
 
 
@@ -40,9 +40,10 @@ def prepared(project: Foreign) -> Path:
 
 def _alone(path: Path) -> None:
     """One process at a time has a project; until that process ends."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    HELD.append(path.open("w"))
-    fcntl.flock(HELD[-1], fcntl.LOCK_EX)
+    if path not in HELD:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        HELD[path] = path.open("w")
+        fcntl.flock(HELD[path], fcntl.LOCK_EX)
 
 
 def made(project: Foreign, folder: Path) -> None:

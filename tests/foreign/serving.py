@@ -24,6 +24,8 @@ from tests.foreign.projects import Foreign
 ROOT = Path(__file__).parents[2]
 LONGEST = 900.0
 """Seconds for one command; what takes longer is not served."""
+INSTALLED = (".venv", "node_modules")
+"""Folders that are not copied for every change."""
 LADDER = """
 [[ladder.rungs]]
 name = "hand"
@@ -90,7 +92,7 @@ class Served:
             for change in changes(self.project, self.folder)
             if not chosen or any(name in change.name for name in chosen.split(","))
         ]
-        shutil.copytree(self.folder, self.place / "original", symlinks=True)
+        self._put(self.folder, self.place / "original")
         for planted in (False, True):
             of_it = [change for change in wanted if change.planted is planted]
             if of_it and self._initialised(planted):
@@ -160,8 +162,9 @@ class Served:
 
     @staticmethod
     def _put(source: Path, dest: Path) -> None:
-        shutil.rmtree(dest, ignore_errors=True)
-        shutil.copytree(source, dest, symlinks=True)
+        """`dest` becomes `source`; installed packages, which nobody writes to, stay where they are."""
+        _emptied(dest)
+        shutil.copytree(source, dest, symlinks=True, ignore=shutil.ignore_patterns(*INSTALLED), dirs_exist_ok=True)
 
     def held(self, chosen: str = "") -> None:
         words = "\n".join(self.said)
@@ -170,6 +173,18 @@ class Served:
         assert all(how in ("accepted", "asked") for how in self.row.honest), words
         assert "accepted" in self.row.honest or chosen, f"not served\n{words}"
         assert "RED" not in self.row.own, words
+
+
+def _emptied(folder: Path) -> None:
+    for path in list(folder.iterdir()) if folder.is_dir() else ():
+        if path.name in INSTALLED:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            _emptied(path)
+            if not any(path.iterdir()):
+                path.rmdir()
+        else:
+            path.unlink()
 
 
 def given_to_the_agent(folder: Path, change: Change) -> None:

@@ -137,7 +137,9 @@ def _green(folder: Path, way: tuple[str, ...]) -> bool:
 
 def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
     """(file, line, wrong line): a return that gives another thing, spread over the largest sources."""
-    suffix, nothing = {"pip": (".py", "None"), "npm": (".js", "undefined;")}.get(kind, (".go", ""))
+    suffix, nothing = {"pip": (".py", "None  # otherwise"), "npm": (".js", "undefined; // otherwise")}.get(
+        kind, (".go", "")
+    )
     found = []
     for path in _sources(folder, suffix, tests=False)[:8]:
         text = path.read_text("utf-8", "replace")
@@ -145,7 +147,7 @@ def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
         for step, (indent, value) in enumerate(lines[:: max(1, len(lines) // 6)]):
             line = f"{indent}return {value}\n"
             wrong = f"{indent}return {nothing}\n" if nothing else _otherwise(indent, value)
-            if wrong and text.count(line) == 1:
+            if wrong and text.count(line) == 1 and wrong not in text:
                 found.append((step, path, line, wrong))
     for _, path, line, wrong in sorted(found, key=lambda one: one[0])[:TRIED]:
         yield path, line, wrong
