@@ -14,14 +14,17 @@ from pathlib import Path
 import msgspec
 
 from engine import files
-from engine.perform.workspace import trees
+from engine.perform.workspace import packs, trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import Git, GitError
 from engine.perform.workspace.store import Store
 
 WORK = "refs/heads/devteam/work"
-MANY_PACKS = 64
+MANY_PACKS = 24
+"""Of one clone, before the small ones are joined: each is looked at whenever the lane is prepared."""
 MANY_LOOSE = 2000
+KNOWN = 200
+"""Tips that are remembered: what a clone is given is cut off below them."""
 
 
 class LaneRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,7 +74,7 @@ def set_git(store: Store, lane: int, tree: str, base: str, excludes: bytes) -> N
     dot_git = folder_of(store, lane) / ".git"
     record = _record(store, lane)
     try:
-        if record is None or not _intact(dot_git, record) or len(record.files) > MANY_PACKS + 2 * MANY_LOOSE:
+        if record is None or not _intact(dot_git, record) or len(record.files) > 2 * MANY_LOOSE:
             record = _remake_git(store, lane)
         _add_objects(store, lane, dot_git, record, tree, base)
     except GitError:  # a tip it was made from is gone from the user's repository
@@ -115,7 +118,7 @@ def _write_git(store: Store, lane: int, dot_git: Path, base: str, excludes: byte
         (dot_git / folder).mkdir(parents=True, exist_ok=True)
     _put(dot_git / WORK, base + "\n")
     _put(dot_git / "info" / "exclude", excludes)
-    tags = "".join(f"{oid} {name}\n" for name, oid in sorted(_tags(store).items()))
+    tags = "".join(f"{oid} {name}\n" for name, oid in sorted(repo.below("refs/tags").items()))
     _put(dot_git / "packed-refs", tags.encode("utf-8", "surrogateescape"))
     shallow = store.root / "git" / "shallow"
     if repo.shallow and shallow.is_file():
@@ -129,14 +132,6 @@ def _write_git(store: Store, lane: int, dot_git: Path, base: str, excludes: byte
 
 def _config_text(text: str) -> str:
     return "".join(char for char in text if char.isprintable()).replace("\\", "\\\\").replace('"', '\\"')
-
-
-def _tags(store: Store) -> dict[str, str]:
-    return (
-        store.repo.refs("refs/tags")
-        if (store.repo.common_dir / "packed-refs").exists() or any((store.repo.common_dir / "refs" / "tags").glob("*"))
-        else {}
-    )
 
 
 def _tips(store: Store) -> list[str]:
@@ -162,30 +157,30 @@ def _fingerprint(dot_git: Path) -> dict[str, tuple[int, int, int, int]]:
         if folder.name == "info" or not folder.is_dir():
             continue
         for file in folder.iterdir():
-            status = file.lstat()
-            found[f"{folder.name}/{file.name}"] = (
-                status.st_size,
-                status.st_mtime_ns,
-                status.st_ctime_ns,
-                status.st_ino,
-            )
+            found[f"{folder.name}/{file.name}"] = _identity(file)
     return found
+
+
+def _identity(path: Path) -> tuple[int, int, int, int]:
+    status = path.lstat()
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino
 
 
 def _intact(dot_git: Path, record: LaneRecord) -> bool:
     """Every file the engine put there is the file it put there, in real folders."""
-    objects = dot_git / "objects"
+    objects = os.path.join(dot_git, "objects")  # noqa: PTH118  hundreds of names in each iteration
+    folders = {"pack", *(name.partition("/")[0] for name in record.files)}
     try:
-        for folder in (dot_git, objects, *{objects / name.split("/")[0] for name in record.files}, objects / "pack"):
-            if not stat.S_ISDIR(folder.lstat().st_mode):
+        for folder in (dot_git, objects, *(f"{objects}/{name}" for name in folders)):
+            if not stat.S_ISDIR(os.lstat(folder).st_mode):
                 return False
         for name, known in record.files.items():
-            status = (objects / name).lstat()
+            status = os.lstat(f"{objects}/{name}")
             if (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino) != known:
                 return False
     except OSError:
         return False
-    return os.access(objects / "pack", os.W_OK | os.X_OK)
+    return os.access(f"{objects}/pack", os.W_OK | os.X_OK)
 
 
 def _add_objects(store: Store, lane: int, dot_git: Path, record: LaneRecord, tree: str, base: str) -> LaneRecord:
@@ -195,17 +190,42 @@ def _add_objects(store: Store, lane: int, dot_git: Path, record: LaneRecord, tre
         wanted = []
     if not wanted:
         return record
-    known = [oid for oid in record.tips if oid != base][-200:]
+    known = [oid for oid in record.tips if oid != base][-KNOWN:]
     lines = "".join(f"{oid}\n" for oid in wanted) + "".join(f"^{oid}\n" for oid in known)
-    where = dot_git / "objects" / "pack" / "pack"
-    name = store.git.line("pack-objects", "--revs", "-q", "--delta-base-offset", str(where), stdin=lines.encode())
-    files = dict(record.files)
-    for path in (dot_git / "objects" / "pack").glob(f"pack-{name}.*"):
-        status = path.lstat()
-        files[f"pack/{path.name}"] = (status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino)
-    record = LaneRecord(files=files, tips=(*record.tips, *wanted))
+    made = _pack(store, dot_git, lines, "--revs")
+    record = LaneRecord(files=record.files | made, tips=(*record.tips, *wanted)[-KNOWN:])
+    record = _joined(store, dot_git, record)
     _save(store, lane, record)
     return record
+
+
+def _pack(store: Store, dot_git: Path, lines: str, *how: str) -> dict[str, tuple[int, int, int, int]]:
+    """One more pack in a clone; the files that it is."""
+    folder = dot_git / "objects" / "pack"
+    given = (*how, "-q", "--delta-base-offset", str(folder / "pack"))
+    name = store.git.line("pack-objects", *given, stdin=lines.encode())
+    made = (folder / f"pack-{name}{ending}" for ending in packs.ENDINGS)
+    return {f"pack/{path.name}": _identity(path) for path in made if path.exists()}
+
+
+def _joined(store: Store, dot_git: Path, record: LaneRecord) -> LaneRecord:
+    """The small packs of a clone as one, once they are many."""
+    sizes = {
+        name.removeprefix("pack/pack-").removesuffix(".pack"): known[0]
+        for name, known in record.files.items()
+        if name.startswith("pack/pack-") and name.endswith(".pack")
+    }
+    if len(sizes) <= MANY_PACKS:
+        return record
+    chosen, width = packs.to_join(sizes), len(store.repo.null) // 2
+    folder = dot_git / "objects" / "pack"
+    objects = dict.fromkeys(oid for name in chosen for oid in packs.listed(folder, name, width))
+    made = _pack(store, dot_git, "".join(f"{oid}\n" for oid in objects))
+    parts = {f"pack/pack-{name}{ending}" for name in chosen for ending in packs.ENDINGS} - set(made)
+    for name in parts:
+        (dot_git / "objects" / name).unlink(missing_ok=True)
+    kept = {name: known for name, known in record.files.items() if name not in parts}
+    return LaneRecord(files=kept | made, tips=record.tips)
 
 
 def _put(path: Path, data: bytes | str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine import files
@@ -21,6 +21,20 @@ LOOSE = 2000
 LARGE = 64 << 20
 """A pack of so many bytes is left as it is."""
 ENDINGS = (".rev", ".idx", ".pack")
+
+
+def to_join(sizes: Mapping[str, int]) -> list[str]:
+    """Which of many packs become one: the smallest, up to one that outweighs them all.
+
+    So each object is copied a few times in a long sprint and not at every join, and few packs are left."""
+    chosen: list[str] = []
+    total = 0
+    for name in sorted(sizes, key=lambda name: sizes[name]):
+        if len(chosen) >= len(sizes) // 2 and sizes[name] > total:
+            break
+        chosen.append(name)
+        total += sizes[name]
+    return chosen
 
 
 @contextlib.contextmanager
@@ -70,8 +84,10 @@ def _joined(store: Store, name: str, size: int) -> None:
     with contextlib.suppress(FileNotFoundError, GitError):  # a pack that went meanwhile; the next join leaves it out
         names = record.read_text().split()
         if len(names) + 1 >= MANY:
-            name = _join(store.repo, [*names, name])
-            files.write(record, f"{name}\n", durable=False)
+            sizes = _sizes(store.repo, [*names, name])
+            chosen = to_join(sizes)
+            left = [one for one in sizes if one not in chosen]
+            files.write(record, "".join(f"{one}\n" for one in (*left, _join(store.repo, chosen))), durable=False)
             _pack_refs(store.repo)
             tidy(store)
             return
@@ -79,9 +95,17 @@ def _joined(store: Store, name: str, size: int) -> None:
         file.write(f"{name}\n".encode())
 
 
-def _join(repo: Repository, names: list[str]) -> str:
-    there = [name for name in dict.fromkeys(names) if (_folder(repo) / f"pack-{name}.idx").is_file()]
-    objects = dict.fromkeys(oid for name in there for oid in _listed(repo, name))
+def _sizes(repo: Repository, names: list[str]) -> dict[str, int]:
+    """Of the packs that are still there."""
+    found: dict[str, int] = {}
+    for name in names:
+        with contextlib.suppress(FileNotFoundError):
+            found[name] = (_folder(repo) / f"pack-{name}.pack").stat().st_size
+    return found
+
+
+def _join(repo: Repository, there: list[str]) -> str:
+    objects = dict.fromkeys(oid for name in there for oid in listed(_folder(repo), name, len(repo.null) // 2))
     if not objects:
         return ""
     wanted = "".join(f"{oid}\n" for oid in objects)
@@ -103,10 +127,9 @@ def _pack_refs(repo: Repository) -> None:
             repo.git().run("pack-refs", "--all")
 
 
-def _listed(repo: Repository, name: str) -> list[str]:
-    """The objects of a pack, by its index (version 2: magic, version, fan-out, names)."""
-    data = (_folder(repo) / f"pack-{name}.idx").read_bytes()
-    width = len(repo.null) // 2
+def listed(folder: Path, name: str, width: int) -> list[str]:
+    """The objects of a pack, by its index (version 2: magic, version, fan-out, names of so many bytes)."""
+    data = (folder / f"pack-{name}.idx").read_bytes()
     if data[:8] != b"\xfftOc\0\0\0\x02":
         return []
     count = int.from_bytes(data[8 + 255 * 4 : 8 + 256 * 4], "big")

@@ -99,6 +99,28 @@ class Repository:
             found[name] = oid.decode()
         return self._asked(names) if not found and (self.common_dir / "reftable").exists() else found
 
+    def below(self, prefix: str) -> dict[str, str]:
+        """Every ref below this name, read as `at` reads them."""
+        if (self.common_dir / "reftable").exists():
+            return self.refs(prefix)
+        found: dict[str, str] = {}
+        start = b"%s/" % os.fsencode(prefix)
+        for line in self._packed_refs().splitlines():
+            oid, _, name = line.partition(b" ")
+            if name.startswith(start):
+                found[os.fsdecode(name)] = oid.decode()
+        top = os.path.join(self.common_dir, prefix)  # noqa: PTH118
+        for folder, _, names in os.walk(top):
+            for name in names:
+                if name.endswith(".lock"):
+                    continue
+                path = os.path.join(folder, name)  # noqa: PTH118
+                oid = Path(path).read_bytes().strip()
+                if len(oid) != len(self.null) or not _HEX.fullmatch(oid):
+                    return self.refs(prefix)
+                found[os.path.relpath(path, self.common_dir)] = oid.decode()
+        return found
+
     def _packed_refs(self) -> bytes:
         try:
             return (self.common_dir / "packed-refs").read_bytes()
