@@ -168,10 +168,10 @@ def _identity(path: Path) -> tuple[int, int, int, int]:
 
 def _intact(dot_git: Path, record: LaneRecord) -> bool:
     """Every file the engine put there is the file it put there, in real folders."""
-    objects = os.path.join(dot_git, "objects")  # noqa: PTH118  hundreds of names in each iteration
+    objects = f"{dot_git}/objects"  # as text: there may be hundreds of names, looked at in each iteration
     folders = {"pack", *(name.partition("/")[0] for name in record.files)}
     try:
-        for folder in (dot_git, objects, *(f"{objects}/{name}" for name in folders)):
+        for folder in (str(dot_git), objects, *(f"{objects}/{name}" for name in folders)):
             if not stat.S_ISDIR(os.lstat(folder).st_mode):
                 return False
         for name, known in record.files.items():

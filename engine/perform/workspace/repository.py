@@ -109,16 +109,13 @@ class Repository:
             oid, _, name = line.partition(b" ")
             if name.startswith(start):
                 found[os.fsdecode(name)] = oid.decode()
-        top = os.path.join(self.common_dir, prefix)  # noqa: PTH118
-        for folder, _, names in os.walk(top):
-            for name in names:
-                if name.endswith(".lock"):
-                    continue
-                path = os.path.join(folder, name)  # noqa: PTH118
-                oid = Path(path).read_bytes().strip()
-                if len(oid) != len(self.null) or not _HEX.fullmatch(oid):
-                    return self.refs(prefix)
-                found[os.path.relpath(path, self.common_dir)] = oid.decode()
+        for path in (self.common_dir / prefix).rglob("*"):
+            if path.name.endswith(".lock") or not path.is_file():
+                continue
+            oid = path.read_bytes().strip()
+            if len(oid) != len(self.null) or not _HEX.fullmatch(oid):
+                return self.refs(prefix)
+            found[str(path.relative_to(self.common_dir))] = oid.decode()
         return found
 
     def _packed_refs(self) -> bytes:
