@@ -6,6 +6,8 @@ What was measured of a tree that becomes the next base is kept the same way, so 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -22,6 +24,8 @@ from engine.perform.checks.run.room_key import room_key
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.trees import Trees
 
+KEPT = 200
+"""Measurements on disk: the newest. Every base of every sprint has its own, and old ones are never asked for."""
 ATIME = "atime"
 GLOBS = "globs"
 
@@ -118,3 +122,9 @@ def _read(path: Path) -> Measurement | None:
 def _write(path: Path, data: bytes) -> None:
     files.private_folder(path.parent)
     files.write(path, data, durable=False)
+    with os.scandir(path.parent) as entries:
+        found = [entry for entry in entries if entry.name.endswith(".json")]
+    if len(found) > KEPT:
+        with contextlib.suppress(FileNotFoundError):  # another lane does the same
+            for old in sorted(found, key=lambda entry: entry.stat().st_mtime)[: len(found) - KEPT // 2]:
+                Path(old).unlink()
