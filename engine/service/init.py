@@ -33,7 +33,12 @@ from engine.service.local import Desk
 from engine.service.rehearsing import open_rooms
 
 MOST = 6
-"""Lines of one kind; more are counted."""
+"""Of one kind; more are counted."""
+LINES = 24
+"""For everything that was found: with what frames it, init says less than thirty."""
+
+CONFIG = ".devteam/config.toml"
+CHECK, LEFT_OUT = "  check    ", "  left out "
 
 OnProgress = Callable[[str], None]
 
@@ -60,20 +65,43 @@ def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = 
     yield f"wrote {path.relative_to(project.root)}"
     if "unborn" in report.states:
         yield f"  found    repository: {report.notes[report.states.index('unborn')]}"
-    yield from _capped(f"  check    {one.spec.name}: {told(one)} [{one.spec.why}]" for one in result.tried)
-    tests = [one for one in result.tried if one.spec.kind is CheckKind.TESTS]
+    tests = any(one.spec.kind is CheckKind.TESTS for one in result.tried)
+    yield from report_lines(result, tests, carried, empty, list(_agent_lines(infos, agents)))
+    yield _ladder_line(ladder)
+    yield _next(result, ladder, tests)
+
+
+def report_lines(
+    result: Compared, tests: bool, carried: list[str], empty: tuple[str, ...], agents: list[str]
+) -> list[str]:
+    """What init tells of what it found, however much that is."""
+    for most in range(MOST, 0, -1):
+        lines = list(_report(most, result, tests, carried, empty, agents))
+        if len(lines) <= LINES:
+            break
+    return lines
+
+
+def _report(
+    most: int, result: Compared, tests: bool, carried: list[str], empty: tuple[str, ...], agents: list[str]
+) -> Iterator[str]:
+    """What was found, tried and left out; of each kind at most so many, the rest counted."""
+    yield from _capped(most, [f"{CHECK}{one.spec.name}: {told(one)} [{one.spec.why}]" for one in result.tried])
     if not tests:
         yield "  checks   no tests that pass were found: add [[checks.run]], or give each task a `verify:` command"
-    yield from _capped(f"  left out {one.words()}" for one in result.left_out)
-    for finding in result.findings:
-        mark = "  BROKEN  " if finding.mark == "bad" else "  found   "
-        yield f"{mark} {finding.what}: {finding.found}"
-        if finding.hint:
-            yield f"           → {finding.hint}"
-    yield from _capped(f"  carried  {words}" for words in carried)
-    yield from _capped(f"  empty    submodule {name} was never fetched → git submodule update --init" for name in empty)
-    yield from _agent_lines(infos, ladder, agents)
-    yield _next(result, ladder, bool(tests))
+    yield from _capped(most, [f"{LEFT_OUT}{one.words()}" for one in result.left_out])
+    broken_first = sorted(result.findings, key=lambda finding: finding.mark != "bad")
+    yield from _capped(most, [_finding(finding) for finding in broken_first])
+    yield from _capped(most, [f"  carried  {words}" for words in carried])
+    fetch = "was never fetched → git submodule update --init"
+    yield from _capped(most, [f"  empty    submodule {name} {fetch}" for name in empty])
+    yield from _capped(most, agents)
+
+
+def _finding(finding: Finding) -> str:
+    mark = "  BROKEN  " if finding.mark == "bad" else "  found   "
+    cure = f"\n           → {finding.hint}" if finding.hint else ""
+    return f"{mark} {finding.what}: {finding.found}{cure}"
 
 
 def _next(result: Compared, ladder: tuple[Rung, ...], tests: bool) -> str:
@@ -118,7 +146,7 @@ async def _tried(
     return result, agents, carried, empty
 
 
-def _agent_lines(infos: list[AgentInfo], ladder: tuple[Rung, ...], findings: list[Finding]) -> Iterator[str]:
+def _agent_lines(infos: list[AgentInfo], findings: list[Finding]) -> Iterator[str]:
     said = {finding.what for finding in findings}
     for info in infos:
         if info.installed and f"agent {info.name}" not in said:
@@ -126,17 +154,21 @@ def _agent_lines(infos: list[AgentInfo], ladder: tuple[Rung, ...], findings: lis
             yield f"  agent    {info.name} {info.version} ({seen}; starts in the sandbox)"
     for finding in findings:
         yield f"  agent    {finding.what.removeprefix('agent ')}: {finding.found} → {finding.hint}"
+
+
+def _ladder_line(ladder: tuple[Rung, ...]) -> str:
     if not ladder:
-        yield "  agents   none found: install one (claude, codex, gemini …), or look around with: devteam demo"
-    else:
-        yield f"  ladder   {' → '.join(rung.name for rung in ladder)}"
+        return "  agents   none found: install one (claude, codex, gemini …), or look around with: devteam demo"
+    return f"  ladder   {' → '.join(rung.name for rung in ladder)}"
 
 
-def _capped(lines: Iterator[str]) -> Iterator[str]:
-    every = list(lines)
-    yield from every[:MOST]
-    if len(every) > MOST:
-        yield f"{every[MOST][:11]}and {len(every) - MOST} more: devteam doctor --run lists them"
+def _capped(most: int, items: list[str]) -> Iterator[str]:
+    for item in items[:most]:
+        yield from item.split("\n")
+    if len(items) > most:
+        label = items[most][:11]
+        listed = f": {CONFIG} has them" if label in (CHECK, LEFT_OUT) else ""
+        yield f"{label}and {len(items) - most} more{listed}"
 
 
 def _config(ladder: tuple[Rung, ...], result: Compared) -> Config:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.config import Config, load
+from engine.perform.checks.presets.package import LeftOut
+from engine.service.comparison import Compared
+from engine.service.findings import Finding
+from engine.service.init import report_lines
 from tests.cli.ground import Ground
 
 CASE = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        {body}\n"
@@ -102,6 +106,16 @@ def test_options_of_plug_ins_that_are_not_installed_are_named_and_gone_without(t
     (check,) = written(ground).checks.run
     assert check.command[-2:] == ("-o", "addopts=-ra --strict-markers")
     assert "without --picked-by=nobody --disable-socket" in check.why
+
+
+def test_however_much_is_found_the_report_is_short_and_what_is_broken_stays_in_sight() -> None:
+    many = [f"thing {number}" for number in range(30)]
+    findings = [Finding(mark="ok", what=name, found="fine", hint="nothing") for name in many]
+    findings.append(Finding(mark="bad", what="submodule", found="empty", hint="fill it"))
+    result = Compared(left_out=tuple(LeftOut(name=name, reason="gone") for name in many), findings=tuple(findings))
+    lines = report_lines(result, False, many, tuple(many), many)
+    assert len(lines) < 25 and "  BROKEN   submodule: empty" in lines and "           → fill it" in lines
+    assert "  left out and 27 more: .devteam/config.toml has them" in lines
 
 
 def test_a_repository_without_a_commit_is_told_what_that_means(tmp_path: Path) -> None:
