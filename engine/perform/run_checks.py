@@ -17,10 +17,12 @@ from engine.core.state import State
 from engine.perform.checks.presets.dependencies import declared
 from engine.perform.checks.presets.package import Package
 from engine.perform.checks.proof.check_result import check_result, tool_missing
+from engine.perform.checks.proof.flaky import flips_on_base
 from engine.perform.checks.proof.judge import Judged, judge, judge_whole, measure_baseline
 from engine.perform.checks.run.baseline import Baseline
 from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.comparison import telling
+from engine.perform.checks.run.execute import Tools
 from engine.perform.checks.run.measure import Measurement
 from engine.perform.checks.run.packages import needed
 from engine.perform.checks.run.spec import CheckSpec, HeldOut, Setting
@@ -193,6 +195,10 @@ class Judging:
             differing = await only_in_clone(rehearsal, spec, there)
         finally:
             await asyncio.to_thread(rehearsal.leave)
+        if red := [one.id for one in differing if one.id]:  # in one run of the clone: luck is no difference
+            tools = Tools(self._spawner, setting, self._now, self._publish, redact=self._redact)
+            flipped = await flips_on_base(self._trees, tree, spec, tools, there, red)
+            differing = tuple(one for one in differing if one.id not in flipped)
         names = tuple(one.id or spec.name for one in differing[:50])
         return replace(result, only_in_clone=names, hint=hint)
 

@@ -9,10 +9,12 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, ProofVerdict, TaskSpec, Verdict
-from engine.perform.checks.proof.flaky import history
+from engine.perform.checks.proof.flaky import flips_on_base, history
 from engine.perform.checks.proof.judge import judge, judge_whole, measure_baseline
+from engine.perform.checks.run.baseline import keep
 from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.evidence import Store
+from engine.perform.checks.run.execute import Tools
 from engine.perform.checks.run.spec import CheckSpec, HeldOut, IntegrityPolicy
 from tests.checks.ground import PYTHON
 
@@ -326,6 +328,20 @@ async def test_the_baseline_is_measured_once_and_so_is_the_next(bench, trees, pl
     )
     assert len(bench.calls) == before, "the tree that was judged whole is the next base"
     assert "calc.py" in kept.measurements["pytest"].reads and "tests/test_calc.py" in kept.measurements["pytest"].reads
+
+
+async def test_a_base_that_is_red_once_is_run_again_remembered_and_the_better_run_is_the_baseline(bench, trees, place):
+    tree, setting = trees.write(GREEN), replace(place, policy=IntegrityPolicy(mutants=0))
+    tools = Tools(bench, setting, time.time)
+    given = {"specs": (PYTEST,), "trees": trees, "spawner": bench, "setting": setting, "clock": time.time}
+    sound = (await measure_baseline(base=tree, **given)).measurements["pytest"]
+    unlucky, *others = sound.report.cases
+    cases = (replace(unlucky, outcome="failed"), *others)
+    first = replace(sound, report=replace(sound.report, cases=cases))
+    keep(tools, tree, [PYTEST], [first])
+    assert await flips_on_base(trees, tree, PYTEST, tools, first, [unlucky.id, "gone"]) == {unlucky.id}
+    assert [(flip.test, flip.how) for flip in history(setting.scratch)] == [(unlucky.id, "failed passed")]
+    assert (await measure_baseline(base=tree, **given)).measurements["pytest"].report.cases == sound.report.cases
 
 
 async def test_poisoned_leftovers_do_not_reach_the_next_run(bench):

@@ -8,8 +8,10 @@ from engine.config import Config, load
 from engine.perform.checks.presets.package import LeftOut
 from engine.service.comparison import Compared
 from engine.service.findings import Finding
-from engine.service.init import report_lines
+from engine.service.init import init_project, report_lines
+from engine.service.local import Desk
 from tests.cli.ground import Ground
+from tests.engine import small
 
 CASE = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self):\n        {body}\n"
 
@@ -116,6 +118,23 @@ def test_however_much_is_found_the_report_is_short_and_what_is_broken_stays_in_s
     lines = report_lines(result, False, many, tuple(many), many)
     assert len(lines) < 25 and "  BROKEN   submodule: empty" in lines and "           → fill it" in lines
     assert "  left out and 27 more: .devteam/config.toml has them" in lines
+
+
+def test_what_passes_the_second_time_is_luck_and_no_difference(tmp_path: Path) -> None:
+    sound, red = (CASE.format(body=f"self.assertEqual(1, {number})") for number in (1, 2))
+    ground = repository(tmp_path, {"test_a.py": sound, "test_b.py": CASE.format(body="pass")})
+    world = {"unittest in a clone": red, "once more in a clone": sound}
+
+    def happens(text: str) -> None:
+        if text in world:
+            ground.write("test_a.py", world[text])
+
+    desk = Desk(project=small.project_of(ground.folder, tmp_path / "state"))
+    said = list(init_project(desk, force=False, today="today", progress=happens))
+    words = "unittest: test_a.T.test_a failed in a clone and passes there now, with nothing changed"
+    assert f"  found    flaky: {words}" in said, said
+    assert not any("BROKEN" in line or "network" in line for line in said), said
+    assert any("2 passed here and in a clone" in line for line in said)
 
 
 def test_a_repository_without_a_commit_is_told_what_that_means(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,10 +16,12 @@ from engine import files
 from engine.core.model import Struct
 from engine.perform.checks.proof.trial import Run, Trial
 from engine.perform.checks.proof.verdict import Regression, by_id
-from engine.perform.checks.run.baseline import measure
-from engine.perform.checks.run.measure import PASSED
+from engine.perform.checks.run.baseline import keep, measure
+from engine.perform.checks.run.execute import Tools
+from engine.perform.checks.run.measure import BAD, PASSED, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
+from engine.perform.checks.run.trees import Trees
 
 RERUNS = 2
 NAME = "flaky.json"
@@ -49,6 +51,32 @@ def remember(folder: Path, flips: Sequence[Flip]) -> None:
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with contextlib.suppress(OSError):
         files.write(folder / NAME, msgspec.json.encode(tuple(known.values())), durable=False)
+
+
+async def flips_on_base(
+    trees: Trees, base: str, spec: CheckSpec, tools: Tools, first: Measurement, red: Collection[str]
+) -> frozenset[str]:
+    """Tests among `red` of a baseline's first run that pass when the base is run once more, in the same order.
+
+    They are remembered, and the better of the two runs is the baseline.
+    """
+    found = (await measure(trees, base, [spec], tools, again=True)).of(spec)
+    if found is None:
+        return frozenset()
+    cases = by_id(found)
+    flipped = [id for id in red if id in cases and cases[id].outcome == PASSED]
+    before = by_id(first)
+    how = {id: f"{before[id].outcome if id in before else 'gone'} {PASSED}" for id in flipped}
+    flips = [Flip(check=spec.name, test=id, tree=base, at=tools.clock(), how=how[id]) for id in flipped]
+    if flips:
+        await asyncio.to_thread(remember, tools.setting.scratch, flips)
+        if _bad(found) < _bad(first):
+            await asyncio.to_thread(keep, tools, base, [spec], [found])
+    return frozenset(flipped)
+
+
+def _bad(found: Measurement) -> int:
+    return sum(case.outcome in BAD for case in found.report.cases)
 
 
 async def excused_by_history(
