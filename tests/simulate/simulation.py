@@ -6,8 +6,8 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -18,16 +18,21 @@ from engine.core import commands as cmd
 from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.fold import fold
-from engine.core.model import MachineFault, Plan, TaskSpec, Verdict
+from engine.core.model import MachineFault, Verdict
 from engine.core.policy import LimitPolicy
 from engine.core.state import State, Status
 from engine.journal import Journal, JournalError
 from engine.perform.process.spawning import PerformError
+from engine.perform.reconcile import at_start, before_moving
+from engine.perform.workspace.facts import MovedBack
+from engine.perform.workspace.workspace import Workspace
 from engine.project import fingerprint, load_state
 from engine.runner import Runner, RunOptions
 from tests.core.test_properties import Chaos, random_plan, random_policy
 from tests.core.world import happy, plan_of
 from tests.simulate.disk import Disk, PowerOff, spinning
+from tests.simulate.plan_file import PlanFile
+from tests.simulate.store import Store
 
 STREAM = "001-sim"
 MANY_RUNS = 40
@@ -40,55 +45,6 @@ QUIET_AFTER = 14
 Killed = PowerOff
 
 
-@dataclass
-class Repository:
-    """The sprint branch as the workspace keeps it: a commit made twice is one commit, found by its effect."""
-
-    commits: list[tuple[str, str, str, str]] = field(default_factory=list)
-    """Commit, task, effect, tree; all that were ever made."""
-    branch: list[str] = field(default_factory=lambda: ["c0"])
-    """The commits that are on it now, oldest first."""
-
-    @property
-    def head(self) -> str:
-        return self.branch[-1]
-
-    def commit(self, effect: ef.Commit, branch: str) -> ev.AnyEvent:
-        for commit, task, made_by, tree in self.commits:
-            mine = made_by == effect.id or (task == effect.task and tree == effect.tree and commit == self.head)
-            if mine and commit in self.branch:
-                return self._fact(effect, commit, tree, branch)
-        if effect.base != self.head:
-            return ev.BaseMoved(id=effect.id, task=effect.task, base=self.head, tree=f"{effect.tree}+{self.head}")
-        self.branch.append(f"c{len(self.commits) + 1}")
-        self.commits.append((self.head, effect.task, effect.id, effect.tree))
-        return self._fact(effect, self.head, effect.tree, branch)
-
-    def restore(self, effect: ef.RestoreBranch, state: State, kept: int) -> ev.BranchMoved:
-        """The branch goes back to the first `kept` of its commits; tasks whose commits it loses are open again."""
-        self.branch = self.branch[: max(1, kept)]
-        return self._moved(effect.id, effect.reason, self._gone(state))
-
-    def at_start(self, state: State) -> list[ev.AnyEvent]:
-        """What reconciliation says: the branch lost commits and the engine died before it could record that."""
-        gone = self._gone(state)
-        return [self._moved("", "found at the start", gone)] if gone else []
-
-    def _gone(self, state: State) -> tuple[str, ...]:
-        complete = (task for task in state.tasks.values() if task.status is Status.COMPLETE and task.commit)
-        return tuple(task.id for task in complete if task.commit not in self.branch)
-
-    def _moved(self, effect: str, reason: str, gone: tuple[str, ...]) -> ev.BranchMoved:
-        tree = next((tree for commit, _, _, tree in self.commits if commit == self.head), "t0")
-        return ev.BranchMoved(id=effect, commit=self.head, tree=tree, backup="b", reason=reason, reopened=gone)
-
-    @staticmethod
-    def _fact(effect: ef.Commit, commit: str, tree: str, branch: str) -> ev.Committed:
-        return ev.Committed(
-            id=effect.id, task=effect.task, commit=commit, tree=tree, message=effect.message, branch=branch
-        )
-
-
 class Simulation:
     """`play` runs it to its end and raises AssertionError for whatever must never happen."""
 
@@ -96,10 +52,10 @@ class Simulation:
         self.rng = random.Random(seed)
         self.folder = folder
         self.clock = VirtualClock()
-        self.repository = Repository()
+        self.store = Store()
         limits = LimitPolicy(calls_per_hour=self.rng.choice([0, 20, 100]), max_wait_seconds=600.0)
         self.policy = replace(random_policy(self.rng), limits=limits)
-        self.plan = plan_of(*random_plan(self.rng), phases=self.rng.randrange(1, 3))
+        self.plan = PlanFile(folder, plan_of(*random_plan(self.rng), phases=self.rng.randrange(1, 3)))
         self.chaos = Chaos(self.rng, self.policy.ladder.rungs[0].reserve_usd)
         self.attended = self.rng.random() < 0.5
         self.acknowledged: list[ev.Envelope] = []
@@ -114,7 +70,8 @@ class Simulation:
         self.state = State()
         """What happy() and Chaos look at, as they do in the core's own world."""
         self.performed: list[str] = []
-        self.edits: list[Plan] = []
+        self.typed_late = False
+        """The user edited the plan after the run had ended, or as it did."""
         self.sent: list[asyncio.Future[object]] = []
         self.jumped = False
         self.snapshots = self.rng.choice([3, 40, 2000])
@@ -139,22 +96,35 @@ class Simulation:
         if self.rng.random() < self.trouble * 0.3:
             raise PerformError("the ground shakes", fault=self.rng.choice(list(MachineFault)))
         if isinstance(effect, ef.Commit):
-            fact = self.repository.commit(effect, state.branch)
+            facts = self._committed(effect, state)
             self._strike("after")
-            return [fact]
+            return facts
         if isinstance(effect, ef.RestoreBranch):
-            moved = self.repository.restore(effect, state, self.rng.randrange(len(self.repository.branch)) + 1)
+            moved = self.store.restore(effect, state, self.rng.randrange(len(self.store.line())) + 1)
             self._strike("after")
             return [moved]
         if isinstance(effect, ef.PrepareWorkspace):
-            tree = effect.tree or self._tree_of(self.repository.head)
-            base = effect.base or self.repository.head
+            tree = effect.tree or self.store.tree_of(self.store.head())
+            base = effect.base or self.store.head()
             return [ev.WorkspaceReady(id=effect.id, task=effect.task, lane=effect.lane, tree=tree, base=base)]
         facts = self.chaos(self, effect) if self.trouble and self.rng.random() < self.wild else happy(self, effect)  # type: ignore[arg-type]
         return [replace(fact, tree=self._fresh(fact)) if isinstance(fact, ev.ScopeChecked) else fact for fact in facts]
 
-    def _tree_of(self, commit: str) -> str:
-        return next((tree for made, _, _, tree in self.repository.commits if made == commit), "t0")
+    @property
+    def workspace(self) -> Workspace:
+        return cast("Workspace", self.store)
+
+    def _committed(self, effect: ef.Commit, state: State) -> list[ev.AnyEvent]:
+        """As the shell does it."""
+        try:
+            made = self.store.commit(effect, state.branch)
+        except MovedBack:
+            moved = before_moving(self.workspace, state)
+            if moved is None:
+                raise
+            return [moved, ev.EffectInterrupted(id=effect.id, reason="the branch was moved")]
+        moved = before_moving(self.workspace, state) if isinstance(made, ev.BaseMoved) else None
+        return [made] if moved is None else [moved, made]
 
     def _fresh(self, fact: ev.ScopeChecked) -> str:
         return f"{fact.tree}/{fact.task}"
@@ -175,7 +145,9 @@ class Simulation:
             self._check(state)
             if quiet and not state.running and state.outcome in ("done", "failed", "blocked", "limit"):
                 return state
-            self._user_between_lives(state)
+            if not quiet and self.rng.random() < self.trouble * 0.3:
+                self.store.user_at_git(self.rng)
+                self.plan.user_types(self.rng)
         raise AssertionError(f"no end after {self.runs} lives: {state.outcome} {state.outcome_reason} {waits(state)}")
 
     async def _one_life(self, quiet: bool) -> State:
@@ -216,17 +188,21 @@ class Simulation:
                 clock=self.clock,
                 bus=bus,
                 fingerprint=fingerprint(),
-                outside=self._edited,
+                outside=lambda: self.plan.edits(runner.state),
+                observers=(lambda _envelopes, state: self.plan.mark(state),),
             )
+            self.plan.begin()
+            self.store.meddled = self.typed_late = False
             if not state.sprint:
-                runner.append(ev.SprintCreated(sprint=STREAM, plan=self.plan, branch="devteam/sim", topic="sim"))
+                plan = self.plan.read()
+                runner.append(ev.SprintCreated(sprint=STREAM, plan=plan, branch="devteam/sim", topic="sim"))
                 self.acknowledged += list(journal.read(STREAM))
             journal.append = append  # type: ignore[method-assign]
             runner_module.SNAPSHOT_EVERY = self.snapshots
             self.disk.failing, self.disk.dying = self.trouble * 0.01, self.trouble * 0.002
             attended = self.attended and not quiet
             options = RunOptions(run=f"r{self.runs}", pid=self.runs, policy=self.policy, attended=attended, waits=False)
-            run = asyncio.create_task(runner.run(options, self.repository.at_start(state)))
+            run = asyncio.create_task(runner.run(options, self._found(state)))
             await self._drive(run, runner, quiet)
             self.disk.failing = self.disk.dying = 0.0
             self.dead = self.dead or self.disk.dead
@@ -276,22 +252,11 @@ class Simulation:
             answer = cmd.Answer(gate=gate.id, choice=rng.choice(list(gate.choices)), text="do it so")
             orders += [answer] * 8
         self.sent.append(asyncio.ensure_future(runner.send(rng.choice(orders))))
-        if rng.random() < 0.2 and len(self.plan.tasks()) < 8:
-            number = len(self.plan.tasks())
-            phase = self.plan.phases[-1]
-            more = replace(phase, tasks=(*phase.tasks, TaskSpec(id=f"9.{number}", title="One more")))
-            self.plan = replace(self.plan, phases=(*self.plan.phases[:-1], more))
-            self.edits.append(self.plan)
-
-    def _edited(self) -> Sequence[ev.AnyEvent]:
-        edits, self.edits = self.edits, []
-        return [ev.PlanChanged(plan=plan, summary="edited") for plan in edits[-1:]]
-
-    def _user_between_lives(self, state: State) -> None:
-        """An edit nobody saw is still in the file: the next engine reads it at its start."""
-        known = {task.id for task in (state.plan.tasks() if state.plan else ())}
-        if state.plan is not None and {task.id for task in self.plan.tasks()} - known:
-            self.edits = [self.plan]
+        if rng.random() < 0.2:
+            self.typed_late = self.typed_late or not runner.state.running
+            self.plan.user_types(rng)
+        if rng.random() < 0.1:
+            self.store.user_at_git(rng)
 
     # ── the checker ────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -317,10 +282,19 @@ class Simulation:
         if not self.dead and state.outcome == "done":
             left = [task.id for task in state.tasks.values() if not task.ended]
             assert not left, f"called done beside {left}"
-            unseen = {task.id for task in self.plan.tasks()} - set(state.tasks)
-            assert not unseen or self.edits, f"called done beside {unseen}, which the user had written into the plan"
+            unseen = {task.id for task in self.plan.read().tasks()} - set(state.tasks)
+            late = self.typed_late
+            assert not unseen or late, f"called done beside {unseen}, which the user had written into the plan"
         if not self.dead:
             assert state.outcome and state.outcome_reason, "it ends, and says how"
+            self.plan.holds(state)
+
+    def _found(self, state: State) -> list[ev.AnyEvent]:
+        """What the engine's own reconciliation says before a run; the journal it may ask is the one there is."""
+        if not state.head and not state.base:
+            return []
+        recorded = {one.event.commit for one in self.acknowledged if isinstance(one.event, ev.Committed)}
+        return at_start(self.workspace, state, lambda: recorded)
 
     def _no_wait_was_cut_short(self, heard: Sequence[ev.Envelope]) -> None:
         """A wait ends at its time, unless somebody stopped it or the wall clock was moved."""
@@ -336,17 +310,19 @@ class Simulation:
                 assert envelope.at >= until[fact.id] - 0.001, f"{fact.id} ended before its time"
 
     def _commits(self, state: State, facts: Sequence[ev.Fact]) -> None:
-        by_effect = [effect for _, _, effect, _ in self.repository.commits]
+        made, there = self.store.made, self.store.line()
+        by_effect = [entry.effect for entry in made.values()]
         assert len(by_effect) == len(set(by_effect)), "one effect made two commits"
         recorded = [fact.commit for fact in facts if isinstance(fact, ev.Committed)]
-        made = [commit for commit, *_ in self.repository.commits]
-        assert set(recorded) <= set(made), "a commit was recorded that is not on the branch"
+        assert set(recorded) <= set(made), "a commit was recorded that was never made"
+        kept = {commit for ref in (self.store.tip, *self.store.backups) for commit in self.store.line(ref)}
+        assert set(made) <= kept | set(there), "a commit that was made is on no ref any more"
         reopened = sum(isinstance(fact, ev.RetryRequested) for fact in facts)
         for task in state.tasks.values():
-            mine = [commit for commit, owner, *_ in self.repository.commits if owner == task.id]
-            mine = [commit for commit in mine if commit in self.repository.branch]
+            mine = [commit for commit in there if commit in made and made[commit].task == task.id]
             assert len(mine) <= 1 + reopened, f"{task.id} was committed {len(mine)} times"
-            if task.status is Status.COMPLETE and not task.spec.done and not self.dead:  # the dead had no time to say
+            unsaid = self.dead or self.store.meddled  # the dead had no time to say; nor who ended before it was moved
+            if task.status is Status.COMPLETE and not task.spec.done and not unsaid:
                 assert task.commit in mine, f"{task.id} is complete by {task.commit}, which is not on the branch"
 
 

@@ -14,11 +14,15 @@ from engine.clock import VirtualClock
 from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.fold import apply
+from engine.core.state import State
 from engine.journal import Journal, schema
 from engine.journal.journal_errors import JournalFull
+from engine.perform.workspace.facts import LogEntry
 from engine.runner import Runner
 from tests.simulate import simulation
-from tests.simulate.simulation import Repository, Simulation, simulate
+from tests.simulate.plan_file import PlanFile
+from tests.simulate.simulation import simulate
+from tests.simulate.store import Store
 
 KEPT: tuple[int, ...] = (895, 929)
 """Seeds beyond those of every run that once failed."""
@@ -44,7 +48,7 @@ def test_a_seed_that_once_failed(seed: int, tmp_path: Path) -> None:
 
 def _one(seed: int, tmp_path: Path) -> None:
     folder = tmp_path / str(seed)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     try:
         simulate(seed, folder)
     except AssertionError as error:
@@ -111,21 +115,47 @@ def test_a_snapshot_that_fails_the_append_it_follows_is_found(tmp_path: Path, mo
 
     monkeypatch.setattr(Runner, "_save_snapshot", loud)
     monkeypatch.setattr(simulation, "MANY_STEPS", 2_000)  # it repeats itself for ever
-    assert _found(tmp_path, 8)
+    assert _found(tmp_path / "loud", 8)
 
 
-def test_a_commit_that_does_not_find_itself_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def twice(self: Repository, effect: ef.Commit, branch: str) -> ev.AnyEvent:
-        self.branch.append(f"c{len(self.commits) + 1}")
-        self.commits.append((self.head, effect.task, effect.id, effect.tree))
-        return self._fact(effect, self.head, effect.tree, branch)
+def test_a_ref_that_is_updated_twice_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit that does not find itself when it is asked for once more."""
 
-    monkeypatch.setattr(Repository, "commit", twice)
+    def twice(self: Store, effect: ef.Commit, branch: str) -> ev.AnyEvent:
+        entry = LogEntry(
+            commit=f"c{len(self.made) + 1}", tree=effect.tree, parent=self.head(), at=0.0, subject=effect.message,
+            task=effect.task, effect=effect.id,
+        )  # fmt: skip
+        self.made[entry.commit] = entry
+        self.branch = self.tip = entry.commit
+        return self._fact(effect, entry, branch)
+
+    monkeypatch.setattr(Store, "commit", twice)
     assert _found(tmp_path)
 
 
 def test_an_edit_that_is_read_too_late_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "_commits_to_the_plan", lambda _decisions: False)
-    monkeypatch.setattr(Simulation, "_user_between_lives", lambda _self, _state: None)
-    monkeypatch.setattr(Simulation, "edits", property(lambda _self: [], lambda _self, _value: None), raising=False)
+    assert _found(tmp_path)
+
+
+def test_a_mark_that_writes_over_the_users_edit_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The file as it was read is ticked and put in place, whatever was typed meanwhile."""
+    real, seen = PlanFile.mark, {}
+
+    def stale(self: PlanFile, state: State) -> None:
+        text = seen.setdefault(self, self.path.read_text())
+        if sum(task.ended for task in state.tasks.values()):
+            self.path.write_text(text)
+        real(self, state)
+
+    monkeypatch.setattr(PlanFile, "mark", stale)
+    assert _found(tmp_path)
+
+
+def test_commits_of_a_branch_that_the_user_moved_back_must_be_noticed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(simulation, "at_start", lambda *_: [])
+    monkeypatch.setattr(simulation, "before_moving", lambda *_: None)
     assert _found(tmp_path)
