@@ -55,7 +55,7 @@ def summary(state: State) -> str:
             + (f"\n  → {clean_line(task.action)}" if task.action else "")
             for task in open_ends
         ]
-    if state.sprint:
+    if state.sprint and state.plan is not None:
         lines += ["", f"Plan kept at: .devteam/sprints/{state.sprint}/plan.md"]
     if over and state.landed != state.head and any(task.commit for task in tasks):
         lines += ["To take it over: devteam land   (look at it first: devteam report --html > report.html)"]

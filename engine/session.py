@@ -301,7 +301,8 @@ class Session:
     def _first_words(self, journal: Journal, state: State, plan: Plan | None) -> None:
         """What is to be said before the run: a new sprint, an edited plan, a journal that had to be restored."""
         runner, ask = self.runner, self._options.planning
-        if self.sprint.request() and (not state.sprint or (ask is not None and state.plan is None)):
+        stale = state.planning is not None and state.planning.approve  # given to a call before this one
+        if self.sprint.request() and (not state.sprint or ((ask is not None or stale) and state.plan is None)):
             runner.append(self._requested(ask or Ask()))
             if plan is not None and state.planning is None:  # written by hand: what the conversation begins with
                 runner.append(ev.PlanDrafted(id="", plan=plan, by="you"))

@@ -120,9 +120,13 @@ def outcome_of(state: State) -> tuple[Outcome, str]:
         return Outcome.BLOCKED, f"{done} of {total} tasks complete; {_questions(by[Status.PARKED])}{skipped}"
     if by[Status.BLOCKED]:
         return Outcome.BLOCKED, f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
+    ticked = sum(task.id in by[Status.COMPLETE] and task.spec.done and not task.commit for task in state.tasks.values())
+    before = f", {ticked} ticked off in the plan beforehand" if ticked else ""
+    if ticked == done and not skipped:
+        return Outcome.DONE, f"Nothing to do: {plural(done, 'task')} ticked off in the plan beforehand."
     if skipped:
-        return Outcome.DONE, f"{plural(done, 'task')} implemented{skipped}."
-    return Outcome.DONE, f"All tasks complete. {plural(done, 'task')} implemented."
+        return Outcome.DONE, f"{plural(done - ticked, 'task')} implemented{before}{skipped}."
+    return Outcome.DONE, f"All tasks complete. {plural(done - ticked, 'task')} implemented{before}."
 
 
 def _questions(tasks: list[str]) -> str:

@@ -55,7 +55,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return _run_started(state, event, envelope.at, last)
         case ev.RunEnded():
             return replace(
-                _abandoned(state),
+                fold_planning.run_ended(_abandoned(state), event),
                 running=False,
                 run="",
                 active_seconds=state.active_seconds + max(0.0, state.now - state.run_started_at),

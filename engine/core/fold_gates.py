@@ -7,7 +7,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from engine.core import disputes, fold_planning, fold_sprint_review, gates
+from engine.core import disputes, fold_planning, fold_sprint_review, gates, repeats
 from engine.core import events as ev
 from engine.core.effects import CallAgent
 from engine.core.grants import answers
@@ -149,6 +149,9 @@ def _task(state: State, task: TaskState, choice: Choice) -> TaskState:
         case Choice.YES | Choice.AUTO:
             return to_train(state, task)
         case Choice.COMMENT:
+            said = task.comments[-1] if task.comments else ""
+            sent_back = (*task.sent_back, task.tree)[-KEPT_COMMENTS:]
+            task = replace(task, sent_back=sent_back, objection=said, judged=repeats.with_present(task))
             return another_round(state, task)
         case (
             Choice.SKIP

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from engine.core import events as ev
 from engine.core.failures import Response, backoff, response_to
-from engine.core.model import Plan, Role
+from engine.core.model import Health, Plan, Role
 from engine.core.planning_state import Goal, PlanAnswer, PlanIssue, Planning, Stage
 from engine.core.state import GateState, State, Status, TaskState
-from engine.core.vocabulary import Choice, GateKind
+from engine.core.vocabulary import Choice, GateKind, Outcome
 
 ROUNDS = 3
 KEPT_COMMENTS = 12
@@ -19,10 +19,13 @@ Tasks = Callable[[Plan, dict[str, TaskState]], dict[str, TaskState]]
 
 
 def requested(state: State, event: ev.PlanRequested) -> State:
-    """A conversation begins. One that is under way is not disturbed by another."""
+    """A conversation begins. One that is under way is not disturbed by another.
+
+    Approval beforehand is the word of whoever asks now: it does not outlive the call that gave it.
+    """
     known = state.planning
     if known is not None and known.under_way:
-        more = replace(known, given={**known.given, **event.given}, approve=known.approve or event.approve)
+        more = replace(known, given={**known.given, **event.given}, approve=event.approve)
         return replace(state, planning=more) if event.goal is known.goal else state
     replan = event.goal is Goal.REPLAN
     planning = Planning(
@@ -56,7 +59,18 @@ def run_started(state: State) -> State:
     planning = state.planning
     if planning is None or not planning.under_way:
         return state
-    return replace(state, planning=replace(planning, blocker="", action="", tries=0, not_before=0.0, long=False))
+    planning = replace(planning, blocker="", action="", tries=0, not_before=0.0, long=False)
+    if state.plan is None:
+        state = replace(state, health=Health.PROGRESSING, health_reason="planning")
+    return replace(state, planning=planning)
+
+
+def run_ended(state: State, event: ev.RunEnded) -> State:
+    """No task speaks for the sprint's health before there is a plan: a planning that came to nothing does."""
+    stuck = event.outcome in (Outcome.BLOCKED, Outcome.FAILED, Outcome.ERROR, Outcome.LIMIT)
+    if state.planning is None or state.plan is not None or not stuck:
+        return state
+    return replace(state, health=Health.BLOCKED, health_reason=f"no plan yet: {event.reason}")
 
 
 def apply(state: State, event: ev.Fact, tasks_of: Tasks) -> State:

@@ -90,7 +90,8 @@ def open_fix(state: State, task: TaskState, name: str) -> GateOpened:
 
 def open_task(state: State, task: TaskState, name: str) -> GateOpened:
     """The evidence is complete: approve the tree, or ask for more."""
-    title = f"Task {task.id}: {task.spec.title} — approved"
+    approved = task.review is not None and task.review.approved
+    title = f"Task {task.id}: {task.spec.title} — {'approved' if approved else 'ready, not reviewed'}"
     phases = state.plan.phases if state.plan is not None else ()
     phase = phases[task.phase].title if 0 <= task.phase < len(phases) else ""
     lines = [f"Phase: {task.phase + 1} — {phase}", task.review.summary if task.review is not None else "", task.reason]

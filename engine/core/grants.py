@@ -10,7 +10,6 @@ import difflib
 import re
 from collections.abc import Iterable
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
 from engine.core.model import Struct
 
@@ -227,7 +226,13 @@ def _covers(one: Grant, other: Grant) -> bool:
 def _holds(place: str, other: str) -> bool:
     """A place, or one inside it: a folder, a file of tests, a glob."""
     inside = other.startswith((f"{place.rstrip('/')}/", f"{place}::", f"{place}["))
-    return not place or place == other or inside or fnmatchcase(other, place)
+    return not place or place == other or inside or _matches(other, place)
+
+
+def _matches(path: str, glob: str) -> bool:
+    """`*` and `?` as a shell has them, over folders too: wide enough to know a place again."""
+    parts = (".*" if one == "*" else "." if one == "?" else re.escape(one) for one in glob)
+    return re.fullmatch("".join(parts), path) is not None
 
 
 PLACES = {

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from engine.core import commands as cmd
 from engine.core import events as ev
 from engine.core import gate_choices, gates
+from engine.core.clean import clean_line
 from engine.core.fold_gates import still_asked
 from engine.core.grants import GrantError, check_entry, unknown_place
 from engine.core.model import Decision, Struct
@@ -71,6 +72,9 @@ def _answer(state: State, command: cmd.Answer) -> Outcome:
     if gate.kind is GateKind.QUESTION and choice not in gate.choices:
         # The answer to a question is its words: devteam answer G3 "argon2".
         choice, text = Choice.COMMENT, f"{command.choice} {command.text}".strip()
+    if choice is Choice.UNKNOWN and gate.open:
+        said = clean_line(command.choice)[:60]
+        return _no(f"'{said}' is no answer to a {gate.kind} gate; choose one of: {', '.join(gate.choices)}")
     if reason := gates.problem(gate, state.tasks.get(gate.task), choice, text):
         return _no(reason)
     if choice is Choice.ASK:

@@ -16,6 +16,11 @@ def remembered(task: TaskState) -> tuple[Judgement, ...]:
     """What is known of the task's failed trees, with the present one where its verdict was about the tree itself."""
     if task.repeats or not _about_the_tree(task):
         return task.judged
+    return with_present(task)
+
+
+def with_present(task: TaskState) -> tuple[Judgement, ...]:
+    """What is known, and what was measured of the present tree."""
     mine = Judgement(
         iteration=task.iteration,
         tree=task.tree,

@@ -253,6 +253,10 @@ class TaskState(Struct, frozen=True, kw_only=True):
     feedback: Feedback | None = None
     comments: tuple[str, ...] = ()
     """Words of the human, given to every later attempt verbatim."""
+    sent_back: tuple[str, ...] = ()
+    """Trees that the human sent back at the task gate: none of them is taken again."""
+    objection: str = ""
+    """What the human said then."""
     granted: int = 0
     """Iterations a human added by answering retry."""
     limit_waits: int = 0

@@ -57,8 +57,15 @@ def critical(task: TaskState) -> Finding | None:
 
 
 def for_human(task: TaskState) -> list[Finding]:
-    """Findings of the present tree that somebody has to look at."""
-    return [finding for finding in task.findings if finding.severity == "human"]
+    """Findings of the present tree that somebody has to look at.
+
+    Words that it was sent back with are the reviewer's to judge; where there is none, they are for who said them.
+    """
+    found = [finding for finding in task.findings if finding.severity == "human"]
+    if task.objection and task.review is None:
+        said = f"sent back with {task.objection!r}: nobody has judged whether it does that now"
+        found.append(Finding(rule="sent-back", text=said, severity="human"))
+    return found
 
 
 def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tuple[Verdict, str]:
@@ -72,6 +79,8 @@ def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tupl
         return verdict, reason
     if found := critical(task):
         return Verdict.FAIL, f"security-critical: {found.text}"
+    if task.tree in task.sent_back and not task.overridden:
+        return Verdict.FAIL, f"nothing was changed for what you said: {task.objection}"
     if not proven(task):
         word = task.proof.value if task.proof else ""
         return Verdict.NOT_RUN, f"{word}: {task.proof_reason or 'nothing turned from red to green'}"

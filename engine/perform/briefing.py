@@ -116,6 +116,7 @@ def under_review(state: State, task: TaskState, diff: str, diff_file: str) -> Re
         diff_file=diff_file,
         checks=task.checks,
         findings=task.findings,
+        comments=task.comments,
     )
 
 

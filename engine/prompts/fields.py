@@ -103,6 +103,8 @@ class ReviewerFields(Struct, frozen=True, kw_only=True):
     """The diff itself where it is short."""
     checks: tuple[CheckResult, ...] = ()
     findings: tuple[Finding, ...] = ()
+    comments: tuple[str, ...] = ()
+    """What the human said of the task, verbatim."""
     context_file: str = ""
     role_prompt: str = ""
     """What the user wrote for reviewers."""

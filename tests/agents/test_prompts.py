@@ -263,6 +263,7 @@ def test_no_text_leaves_its_fence(text: str) -> None:
 def test_outside_text_is_verbatim() -> None:
     comment = "one\n\n\n\ntwo\n   three\n```\n\n\n\nfour"
     assert comment in render(Role.IMPLEMENTER, task=TASK, comments=(comment,))
+    assert comment in render(Role.REVIEWER, task=TASK, comments=(comment,)), "the reviewer judges it"
 
 
 def test_a_long_text_keeps_its_end() -> None:

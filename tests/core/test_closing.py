@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.core.closing import EXIT_CODES, outcome_of, task_end
-from engine.core.model import Decision, Verdict
+from engine.core.model import Decision, TaskSpec, Verdict
 from engine.core.state import State, Status, TaskState
 from engine.core.vocabulary import Outcome
 from tests.core.parts import a_state, a_task
@@ -65,3 +65,10 @@ def test_task_end_names_what_to_do(task: TaskState, decision: str, action: str) 
     assert event.decision is Decision(decision)
     assert action in event.action
     assert bool(event.action) is bool(action)
+
+
+def test_what_was_ticked_off_beforehand_is_not_called_implemented() -> None:
+    ticked = a_task("1.1", status=DONE, spec=TaskSpec(id="1.1", title="One", done=True))
+    assert outcome_of(a_state(ticked))[1] == "Nothing to do: 1 task ticked off in the plan beforehand."
+    both = a_state(ticked, a_task("1.2", status=DONE))
+    assert outcome_of(both)[1] == "All tasks complete. 1 task implemented, 1 ticked off in the plan beforehand."

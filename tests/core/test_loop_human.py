@@ -475,3 +475,52 @@ def test_a_blocked_task_takes_new_words_or_a_tick_by_hand() -> None:
     edited(world, replace(ONE, done=True))
     assert status(world) is Status.COMPLETE
     assert again(world).outcome == "done"
+
+
+# ── sent back with words ───────────────────────────────────────────────────────────────────────────────────────────
+
+UNREVIEWED = replace(POLICY, review=False)
+SAME: dict[str, object] = {"tree": "the same"}
+
+
+def sent_back(story: Story, policy: object) -> World:
+    """At the task gate, sent back with words; then the terminal is closed."""
+    world = begin(story, policy=policy, attended=True)  # type: ignore[arg-type]
+    assert the_gate(world) == "task"
+    world.append(*obey(world.state, Reply(gate=world.state.open_gates()[0].id, choice="c", text="greet too")).events)
+    order(world, SetAttended(attended=False))
+    return world
+
+
+@pytest.mark.parametrize("policy", [POLICY, UNREVIEWED], ids=["reviewed", "unreviewed"])
+def test_a_tree_that_was_sent_back_is_never_taken_by_nobody(policy: object) -> None:
+    world = sent_back(Story(scope=[SAME] * 30), policy)
+    assert not effects_of(world, ef.Commit)
+    assert status(world) is not Status.COMPLETE
+    said = "; ".join(one.reason for one in facts(world, ev.Decided))  # type: ignore[union-attr]
+    assert "nothing was changed for what you said: greet too" in said
+    assert len([one for one in effects_of(world, ef.RunChecks) if one.purpose == "task"]) == 1, "judged once"  # type: ignore[union-attr]
+
+
+def test_words_that_no_reviewer_judges_wait_for_who_said_them() -> None:
+    world = sent_back(Story(), UNREVIEWED)
+    assert (status(world), effects_of(world, ef.Commit)) == (Status.BLOCKED, [])
+    assert "sent back with 'greet too'" in world.state.tasks["1.1"].reason
+    world = begin(Story(), policy=replace(UNREVIEWED, gates=GatePolicy(task="auto")), attended=True)
+    assert world.state.outcome == "done", "nobody said a word"
+
+
+def test_words_that_the_reviewer_has_heard_are_judged_by_it() -> None:
+    assert sent_back(Story(), POLICY).state.outcome == "done"
+
+
+def test_an_answer_that_is_none_is_quoted() -> None:
+    world = begin(Story(), attended=True)
+    (gate,) = world.state.open_gates()
+    assert "'nonsense' is no answer to a task gate" in obey(world.state, Reply(gate=gate.id, choice="nonsense")).detail
+
+
+def test_a_gate_without_a_review_is_not_called_approved() -> None:
+    assert begin(Story(), attended=True).state.open_gates()[0].title.endswith("— approved")
+    world = begin(Story(), policy=UNREVIEWED, attended=True)
+    assert world.state.open_gates()[0].title.endswith("— ready, not reviewed")

@@ -11,7 +11,7 @@ from engine.core import events as ev
 from engine.core.commands import Answer, Replan
 from engine.core.fold import fold
 from engine.core.forecast import PastTask, forecast
-from engine.core.model import PhaseSpec, Plan, ResultKind, Role, TaskSpec
+from engine.core.model import AgentResult, PhaseSpec, Plan, ResultKind, Role, TaskSpec
 from engine.core.orders import obey
 from engine.core.planning_state import Goal, PlanIssue, PlanQuestion, Stage, Until
 from engine.core.policy import DEFAULT_RUNGS, BudgetPolicy, LadderPolicy, Policy, RetryPolicy, Rung
@@ -315,3 +315,23 @@ def test_a_forecast_says_what_it_rests_on() -> None:
 def test_no_money_ends_the_run_as_a_limit() -> None:
     policy = Policy(retry=RetryPolicy(), ladder=LadderPolicy(rungs=(Rung(name="x", agent="a", reserve_usd=99.0),)))
     assert begin(World(script=Talk()), attended=False, policy=policy).run().outcome == "limit"
+
+
+def test_approval_beforehand_is_the_word_of_one_call() -> None:
+    """A planning that failed under --approve is taken up without it: the plan is asked about."""
+    talk, dead = Talk(), [True]
+
+    def gone(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
+        if dead and isinstance(effect, ef.CallAgent):
+            return [outcome(effect, AgentResult(kind=ResultKind.NOT_STARTED, error="no such program"))]
+        return talk(world, effect)
+
+    world = begin(World(script=gone), attended=False, approve=True)
+    world.run()
+    assert world.state.health_reason.startswith("no plan yet: ")
+    dead.clear()
+    world.append(ev.PlanRequested(sprint="001-login", request="add login", branch="b", topic="login"))
+    begin(world, attended=False)
+    assert world.state.health_reason == "planning"
+    state = world.run()
+    assert [gate.kind for gate in state.open_gates()] == ["plan"] and state.plan is None
