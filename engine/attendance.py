@@ -24,7 +24,10 @@ class Attendance:
         send: Callable[[AnyCommand], Awaitable[object]],
         note: Callable[[str], None],
         clock: Clock,
+        asked_for: bool = True,
     ) -> None:
+        """Not `asked_for`: the run was started to ask nobody. Who looks on is asked all the same, while they do."""
+        self._asked_for = asked_for
         self._state = state
         self._send = send
         self._note = note
@@ -54,7 +57,7 @@ class Attendance:
                 return
 
     async def _settle(self) -> None:
-        wanted = attendance.commands(self._state(), self._count, paused_by_us=self._paused)
+        wanted = attendance.commands(self._state(), self._count, paused_by_us=self._paused, asked_for=self._asked_for)
         for command in wanted:
             await self._send(command)
         self._paused = any(isinstance(command, Pause) for command in wanted) or (self._paused and not self._count)

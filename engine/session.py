@@ -229,6 +229,7 @@ class Session:
             send=self.runner.put,
             note=lambda text: self.runner.tell(ev.Noted(text=text, level="warning", hint="devteam run goes on")),
             clock=self._clock,
+            asked_for=not options.asks_nobody,
         )
         self._channel = ChannelServer(
             places.socket,

@@ -49,4 +49,7 @@ class Options(Struct, frozen=True, kw_only=True):
     by_session: SessionWork | None = None
     """The user's own agent session implements, in the checkout."""
     follows_viewers: bool = False
-    """Who attends is who is connected: a run in the background. Else `attended` holds."""
+    """Who attends is who is connected: a run in the background, or one that was started to ask nobody. Else `attended`
+    holds."""
+    asks_nobody: bool = False
+    """With nobody connected it goes on by the unattended rules, whatever gates.detached says."""

@@ -21,12 +21,15 @@ def unwatched(state: State) -> tuple[str, ...]:
     return tuple(task.id for task in state.tasks.values() if task.status is Status.COMPLETE and task.unwatched)
 
 
-def commands(state: State, viewers: int, *, paused_by_us: bool) -> tuple[AnyCommand, ...]:
-    """What is to be told the run, now that so many look on."""
+def commands(state: State, viewers: int, *, paused_by_us: bool, asked_for: bool = True) -> tuple[AnyCommand, ...]:
+    """What is to be told the run, now that so many look on.
+
+    Not `asked_for` is a run that was started to ask nobody: with nobody there it goes on, whatever gates.detached says.
+    """
     if viewers:
         back: tuple[AnyCommand, ...] = () if state.attended else (SetAttended(attended=True, by=BY),)
         return (*back, Resume(by=BY)) if paused_by_us and state.paused else back
-    detached = state.policy.gates.detached
+    detached = state.policy.gates.detached if asked_for else Detached.CONTINUE
     match detached:
         case Detached.CONTINUE:
             return (SetAttended(attended=False, by=BY),) if state.attended else ()

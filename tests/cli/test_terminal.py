@@ -31,9 +31,13 @@ class Terminal:
             stdout=slave,
             stderr=slave,
             start_new_session=True,
+            preexec_fn=self._at_birth,
         )
         os.close(slave)
         self.seen = ""
+
+    def _at_birth(self) -> None:
+        """In the child, before its program: nothing here, so that the terminal is nobody's controlling one."""
 
     def _sized(self, slave: int) -> dict[str, str]:
         """The environment that tells the terminal's kind and size."""

@@ -29,7 +29,13 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attendance_module, "GRACE_SECONDS", 0.05)
 
 
-async def lived(place: Path, config: str, *, look: bool, first: float = 60.0) -> tuple[State, list[ev.AnyEvent]]:
+BACKGROUND = Options(attended=True, trust="all", speed=1e9, follows_viewers=True)
+ASKS_NOBODY = Options(attended=False, trust="all", speed=1e9, follows_viewers=True, asks_nobody=True)
+
+
+async def lived(
+    place: Path, config: str, *, look: bool, first: float = 60.0, options: Options = BACKGROUND
+) -> tuple[State, list[ev.AnyEvent]]:
     """A run in the background, its terminal lost at the first gate (`look`), or never there."""
     session_module.FIRST_VIEWER_SECONDS = first
     sprint = small.make(place / "repo", config=config)
@@ -43,7 +49,6 @@ async def lived(place: Path, config: str, *, look: bool, first: float = 60.0) ->
             if isinstance(envelope.event, ev.GateOpened):
                 opened.set()
 
-    options = Options(attended=True, trust="all", speed=1e9, follows_viewers=True)
     async with asyncio.timeout(patience(60)), Session.open(project, sprint, SystemClock(), options) as session:
         session.watch(hear)
         running = asyncio.create_task(session.run())
@@ -85,3 +90,19 @@ async def test_a_lease_bounds_a_run_that_nobody_watches(tmp_path: Path) -> None:
     assert state.outcome == "stopped"
     assert [gate.kind for gate in state.open_gates()] == ["task"]
     assert any(isinstance(event, ev.Noted) and "lease_hours" in event.text for event in said)
+
+
+@pytest.mark.parametrize("detached", ["continue", "wait", "pause"])
+async def test_a_run_that_asks_nobody_asks_who_looks_on_and_goes_on_without_them(tmp_path: Path, detached: str) -> None:
+    """`devteam run --unattended` with a dashboard attached and closed again at its first gate."""
+    config = GATED.replace("[gates]", f'[gates]\ndetached = "{detached}"')
+    state, said = await lived(tmp_path, config, look=True, options=ASKS_NOBODY)
+    assert state.outcome == "done"
+    assert [event.attended for event in said if isinstance(event, ev.AttendanceChanged)] == [True, False]
+
+
+async def test_a_run_that_asks_nobody_is_not_paused_because_nobody_is_there(tmp_path: Path) -> None:
+    config = GATED.replace("[gates]", '[gates]\ndetached = "pause"')
+    state, said = await lived(tmp_path, config, look=False, first=0.01, options=ASKS_NOBODY)
+    assert state.outcome == "done"
+    assert not any(isinstance(event, ev.Paused | ev.AttendanceChanged) for event in said)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import select
+import stat
 import threading
 from collections.abc import Callable
 
@@ -17,8 +18,10 @@ HUNG_UP = 129
 
 
 def end_with_terminal(fd: int, leave: Callable[[], object]) -> None:
-    """Ask to leave when the terminal behind `fd` is gone; end by force where nobody can answer."""
-    if not os.isatty(fd):
+    """Ask to leave when the terminal behind `fd` is gone; end by force where nobody can answer.
+
+    One that is gone already calls itself no terminal any more: it is known by being a device at all."""
+    if not stat.S_ISCHR(os.fstat(fd).st_mode):
         return
     threading.Thread(target=_wait, args=(fd, leave), name="terminal-life", daemon=True).start()
 
@@ -28,6 +31,8 @@ def _wait(fd: int, leave: Callable[[], object]) -> None:
     poll.register(fd, 0)  # nothing asked for: hangup and error are always said
     if not any(events & (select.POLLHUP | select.POLLERR | select.POLLNVAL) for _, events in poll.poll()):
         return
-    leave()
-    threading.Event().wait(GRACE)
-    os._exit(HUNG_UP)
+    try:
+        leave()
+        threading.Event().wait(GRACE)
+    finally:  # whatever the screen says to it, in whatever state it is
+        os._exit(HUNG_UP)

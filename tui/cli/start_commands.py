@@ -106,13 +106,14 @@ def run(
         ask_trust(desk, trust)
     options = Options(
         attended=not unattended,
-        waits=asks or wait,
+        waits=asks or wait or unattended,
         max_iterations=max_iterations,
         lanes=lanes,
         trust=trust,
         no_sandbox=no_sandbox,
         utc_offset=say.utc_offset(),
-        follows_viewers=background,
+        follows_viewers=background or unattended,
+        asks_nobody=unattended and not background,
     )
     state = asyncio.run(run_sprint(desk, folder, options, printer(json), attendant() if asks else None))
     _close(state, json)
