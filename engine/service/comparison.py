@@ -20,7 +20,7 @@ from engine.perform.checks.presets.python_tests import configured_options
 from engine.perform.checks.run.comparison import collected, differences, works
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
-from engine.perform.checks.run.uncollectable import not_installed, unfetched
+from engine.perform.checks.run.uncollectable import lacked, not_installed, unfetched
 from engine.perform.checks.run.wanted_variables import secret_variable, wanted_variables
 from engine.perform.rehearsal import Rehearsal
 from engine.service.clone_cures import Say, Tried, cured, telling_line
@@ -29,6 +29,7 @@ from engine.service.findings import Finding
 SLOW = 4.0
 """A check gets at least this many times the time it took."""
 TIMEOUT = 900.0
+PYTHON = ("pytest", "unittest")
 
 
 class Compared(Struct, frozen=True, kw_only=True):
@@ -103,6 +104,7 @@ async def _first_that_works(
     best: tuple[CheckSpec, Measurement] | None = None
     first = fetch = ""
     ways = list(candidate.ways() if choose else (candidate.check,))
+    package = Package(rehearsal.workspace.checkout, candidate.check.folder, lambda _name: None)
     while ways:
         way = ways.pop(0)
         spec = replace(way, timeout=max(way.timeout, TIMEOUT)) if choose else way
@@ -113,24 +115,21 @@ async def _first_that_works(
         if not why and (best is None or collected(found)[0] > collected(best[1])[0]):
             best = (way, found)
         if why and way is candidate.check:
-            first, fetch = _reason(why, found), _fetch(way, found, choose)
-        if why and choose and (fewer := _without_options(rehearsal, way, found)) is not None:
+            first, fetch = _reason(why, found), _fetch(package, way, found, choose)
+        if why and choose and (fewer := without(way, configured_options(package), found.output)) is not None:
             ways = [fewer, *(other for other in ways if other.command != fewer.command)]
     return best, first if best is None or best[0] is not candidate.check else "", fetch
 
 
-def _fetch(way: CheckSpec, found: Measurement, choose: bool) -> str:
+def _fetch(package: Package, way: CheckSpec, found: Measurement, choose: bool) -> str:
     """What to type for what the check lacks, by what it said."""
     if (wanted := unfetched(found.report, found.output)) is not None:
         return wanted.fetch
     if way.runner == "pytest" and (plugins := needed(found.output)):
         return f"{way.command[0]} -m pip install {' '.join(plugins)}"
+    if name := lacked(found.output, declared(package)):
+        return f"{way.command[0]} -m pip install {name}" if way.runner in PYTHON else "npm install"
     return _set(names, way.name, choose) if (names := wanted_variables(found)) else ""
-
-
-def _without_options(rehearsal: Rehearsal, way: CheckSpec, found: Measurement) -> CheckSpec | None:
-    package = Package(rehearsal.workspace.checkout, way.folder, lambda _name: None)
-    return without(way, configured_options(package), found.output)
 
 
 async def _without_uncollectable(

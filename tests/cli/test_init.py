@@ -110,6 +110,18 @@ def test_options_of_plug_ins_that_are_not_installed_are_named_and_gone_without(t
     assert "without --picked-by=nobody --disable-socket" in check.why
 
 
+def test_what_everything_needs_and_is_not_installed_is_the_next_thing_to_type(tmp_path: Path) -> None:
+    files = {
+        "requirements.txt": "nobody-has-it>=2\n",
+        "conftest.py": "import nobody_has_it\n",
+        "test_a.py": "def test_a():\n    assert True\n",
+    }
+    said = repository(tmp_path, files).run("init").out.splitlines()
+    assert said[-1].startswith("next: ") and said[-1].endswith(
+        "-m pip install nobody-has-it, then: devteam init --force"
+    ), said
+
+
 def test_however_much_is_found_the_report_is_short_and_what_is_broken_stays_in_sight() -> None:
     many = [f"thing {number}" for number in range(30)]
     findings = [Finding(mark="ok", what=name, found="fine", hint="nothing") for name in many]

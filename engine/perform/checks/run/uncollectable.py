@@ -19,14 +19,18 @@ def not_installed(report: Report, declared: Collection[str]) -> dict[str, str]:
     """
     found = {}
     for case in report.cases:
-        if case.error == "CollectError" and (said := MISSING.search(case.text)) is not None:
-            module = _distribution(said[1] or said[2]).lower().replace("_", "-")
-            able = sorted(
-                (name for name in declared if _provides(name, module)), key=lambda name: (name != module, name)
-            )
-            if name := next(iter(able), ""):
-                found[case.path or case.id] = name
+        if case.error == "CollectError" and (name := lacked(case.text, declared)):
+            found[case.path or case.id] = name
     return found
+
+
+def lacked(said: str, declared: Collection[str]) -> str:
+    """The declared dependency that was not found, by what was said; empty: none, or nobody declares it."""
+    if (found := MISSING.search(said)) is None:
+        return ""
+    module = _distribution(found[1] or found[2]).lower().replace("_", "-")
+    able = (name for name in declared if _provides(name, module))
+    return min(able, key=lambda name: (name != module, name), default="")
 
 
 def _provides(name: str, module: str) -> bool:
