@@ -67,19 +67,26 @@ class UsersEdits:
         was, self._seen = self._seen, seen
         if seen == was:
             return []
-        edited = [before != after for before, after in zip(was or ((), ()), seen, strict=True)]
+        plan_is_new, config_is_new = (old != new for old, new in zip(was or ((), ()), seen, strict=True))
+        return [*(self._plan_now() if plan_is_new else ()), *(self._config_now() if config_is_new else ())]
+
+    def _plan_now(self) -> list[ev.AnyEvent]:
         try:
-            plan = self._read_plan() if edited[0] else None
-            config = self._project.config() if edited[1] else None
-        except (PlanRefused, ConfigRefused) as refused:
-            said = str(refused).splitlines()[0]
-            return [ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")]
-        changed = self.of_plan(plan) if plan is not None else []
-        if config is not None and config_hash(config) != self._config_hash:
-            self._config_hash = config_hash(config)
-            said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
-            changed.append(ev.PolicyChanged(policy=self._policy_of(config), summary=said))
-        return changed
+            plan = self._read_plan()
+        except PlanRefused as refused:
+            return [_not_taken_up(refused)]
+        return self.of_plan(plan) if plan is not None else []
+
+    def _config_now(self) -> list[ev.AnyEvent]:
+        try:
+            config = self._project.config()
+        except ConfigRefused as refused:
+            return [_not_taken_up(refused)]
+        if config_hash(config) == self._config_hash:
+            return []
+        self._config_hash = config_hash(config)
+        said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
+        return [ev.PolicyChanged(policy=self._policy_of(config), summary=said)]
 
     def of_plan(self, plan: Plan) -> list[ev.AnyEvent]:
         """The user's edit of plan.md: of the plan that runs, or of a draft, which is then checked and asked about."""
@@ -112,6 +119,11 @@ class UsersEdits:
         if path.read_bytes() == data:
             self._views.has_read(data)
         return plan
+
+
+def _not_taken_up(refused: Exception) -> ev.Noted:
+    said = str(refused).splitlines()[0]
+    return ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")
 
 
 def _signature(path: Path) -> tuple[int, ...]:

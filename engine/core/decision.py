@@ -27,6 +27,9 @@ def judge(state: State, task: TaskState) -> list[AnyEvent]:
     events: list[AnyEvent] = []
     if (condition, words) != (task.health, task.health_reason):
         events.append(HealthChanged(task=task.id, health=condition, reason=words))
+    if task.edited is not None:
+        said = "the plan has other words for the task since this attempt began: the next one has them"
+        return [*events, _decided(task, Decision.ITERATE, said, FaultDomain.PLAN)]
     verdict, reason = of_task(task, bool(state.policy.review), asked=state.attended)
     if verdict is Verdict.PASS:
         return [*events, _decided(task, Decision.COMPLETE, reason)]

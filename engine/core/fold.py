@@ -11,6 +11,7 @@ from engine.core import (
     fold_agents,
     fold_ends,
     fold_gates,
+    fold_plan,
     fold_planning,
     fold_sprint_review,
     fold_tasks,
@@ -20,18 +21,16 @@ from engine.core import (
 from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint, Wait
 from engine.core.failures import backoff
-from engine.core.fold_ends import with_grants
-from engine.core.model import Plan, ResultKind, Role, Verdict
+from engine.core.model import ResultKind, Role, Verdict
 from engine.core.planning_state import PLANNING_ROLES
 from engine.core.policy import Policy
-from engine.core.state import HOUR, Baseline, Checkpoint, State, Status, TaskState
+from engine.core.state import HOUR, Baseline, Checkpoint, State
 from engine.core.verdict import of_checks
 from engine.core.vocabulary import Stopping
 
 KEPT_NOTES = 20
 KEPT_CALLS = 1000
 """Call times kept for the permits, or as many as there are permits."""
-TICKED = "ticked in the plan"
 ALL_GREEN = "all_tests_passing"
 
 
@@ -74,7 +73,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.SprintCancelled():
             return replace(state, cancelled=True, stopping=Stopping.NOW)
         case ev.PlanChanged():
-            return _plan_changed(state, event.plan)
+            return fold_plan.changed(state, event.plan)
         case ev.PolicyChanged():
             return replace(state, policy=event.policy)
         case ev.AttendanceChanged():
@@ -99,7 +98,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.PlanRequested():
             return fold_planning.requested(state, event)
         case ev.Surveyed() | ev.PlanChecked():
-            return fold_planning.apply(replace(_landed(state, event.id), sprint_tries=0), event, _tasks_of)
+            return fold_planning.apply(replace(_landed(state, event.id), sprint_tries=0), event, fold_plan.tasks_of)
         case (
             ev.ContextGathered()
             | ev.QuestionsAsked()
@@ -109,7 +108,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             | ev.PlanReviewed()
             | ev.PlanApproved()
         ):
-            return fold_planning.apply(state, event, _tasks_of)
+            return fold_planning.apply(state, event, fold_plan.tasks_of)
         case ev.GatePassed() if not event.task:
             return fold_planning.gate_passed(state, event)
         case ev.WorkspaceReady() if not event.task:
@@ -218,46 +217,9 @@ def _created(state: State, event: ev.SprintCreated) -> State:
         topic=event.topic,
         branch=event.branch,
         plan=event.plan,
-        tasks=_tasks_of(event.plan, {}),
+        tasks=fold_plan.tasks_of(event.plan, {}),
         created_at=state.now,
     )
-
-
-def _tasks_of(plan: Plan, known: dict[str, TaskState]) -> dict[str, TaskState]:
-    """The plan's tasks; running and complete ones keep what they are, the other ended ones may be ticked by hand."""
-    tasks: dict[str, TaskState] = {}
-    for index, phase in enumerate(plan.phases):
-        for spec in phase.tasks:
-            old = known.get(spec.id)
-            if old is not None and old.status is not Status.PENDING:
-                taken = replace(old, phase=index)
-                if old.ended and old.status is not Status.COMPLETE:
-                    taken = replace(taken, spec=with_grants(spec, old.allowed))
-                    if spec.done:
-                        taken = replace(taken, status=Status.COMPLETE, decision=None, reason=TICKED, action="")
-                tasks[spec.id] = taken
-                continue
-            task = (
-                TaskState(spec=spec, phase=index)
-                if old is None
-                else replace(old, spec=with_grants(spec, old.allowed), phase=index)
-            )
-            if spec.done and task.iteration:
-                # Opened again after it was complete: the tick is the engine's own, of before.
-                task = replace(task, spec=replace(task.spec, done=False))
-            elif spec.done:
-                task = replace(task, status=Status.COMPLETE, reason=TICKED)
-            elif spec.skipped:
-                task = replace(task, status=Status.SKIPPED, reason="skipped in the plan")
-            tasks[spec.id] = task
-    for name, old in known.items():
-        if name not in tasks and old.status is not Status.PENDING:
-            tasks[name] = replace(old, phase=min(old.phase, len(plan.phases) - 1))
-    return tasks
-
-
-def _plan_changed(state: State, plan: Plan) -> State:
-    return replace(state, plan=plan, tasks=_tasks_of(plan, state.tasks), final=None)
 
 
 def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> State:

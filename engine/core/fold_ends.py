@@ -128,7 +128,7 @@ def ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
         kept=kept or task.kept,
         unwatched=status is Status.COMPLETE and not state.attended,
     )
-    state = _withdrawn(state, gate)
+    state = withdrawn(state, gate)
     if kept is not None and not kept.ref:
         state = replace(state, keeps=(*(name for name in state.keeps if name != task.id), task.id))
     state = _with(state, task)
@@ -149,7 +149,11 @@ def ended(state: State, task: TaskState, event: ev.TaskEnded) -> State:
     milestones = state.milestones
     if "feature_complete" in checkpoints.baselines and status is Status.COMPLETE:
         milestones = (*milestones, f"feature_complete-{task.id}")
-    return _over(replace(state, checkpoint_due=due, milestones=milestones))
+    state = _over(replace(state, checkpoint_due=due, milestones=milestones))
+    if task.edited is not None and status is Status.COMPLETE:  # edited while its commit was being made
+        new = ev.RetryRequested(task=task.id, text="the plan has other words for the task now", by="the plan")
+        return retried(state, replace(task, spec=task.edited), new)
+    return state
 
 
 def put_aside(task: TaskState, reason: str) -> KeptTree | None:
@@ -169,7 +173,7 @@ def put_aside(task: TaskState, reason: str) -> KeptTree | None:
     )
 
 
-def _withdrawn(state: State, gate: str) -> State:
+def withdrawn(state: State, gate: str) -> State:
     open_gate = state.gates.get(gate)
     if open_gate is None or not open_gate.open:
         return state
@@ -237,7 +241,7 @@ def allowed(state: State, task: TaskState, entries: Sequence[str]) -> State:
         return _with(state, replace(asking, reason=question_words(asking), action=question_action(asking)))
     if not waits:
         return _with(state, replace(with_it, step=task.step, gate=task.gate, questions=task.questions))
-    state = _withdrawn(state, task.gate)
+    state = withdrawn(state, task.gate)
     if task.status is Status.RUNNING:
         return _with(state, with_it)
     return _opened_again(state, replace(with_it, status=Status.PENDING, step=Step.NEXT, resumes=Step.CHECKS))
@@ -268,7 +272,7 @@ def council_wanted(state: State, task: TaskState) -> State:
         task, council=Council.SITTING, seats={}, seat_tries={}, council_asked=False, gate="", blocker="", action=""
     )
     sitting = replace(sitting, rung=top, granted=task.granted + (task.iteration >= limit(state, task)))
-    state = _withdrawn(state, task.gate)
+    state = withdrawn(state, task.gate)
     if not task.ended:
         return _with(state, replace(sitting, step=Step.COUNCIL, again=None, mend=False))
     if task.kept is not None:

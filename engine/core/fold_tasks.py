@@ -214,6 +214,8 @@ def _tree_kept(state: State, task: TaskState, event: ev.TreeKept) -> State:
 
 
 def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
+    if task.edited is not None:  # what was judged and said before was about other words
+        task = replace(task, spec=task.edited, edited=None, judged=(), sent_back=(), objection="", unproven=0)
     return replace(
         task,
         iteration=event.iteration,

@@ -253,6 +253,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     feedback: Feedback | None = None
     comments: tuple[str, ...] = ()
     """Words of the human, given to every later attempt verbatim."""
+    edited: TaskSpec | None = None
+    """The plan's words for the task since the present iteration began, where they are others."""
     sent_back: tuple[str, ...] = ()
     """Trees that the human sent back at the task gate: none of them is taken again."""
     objection: str = ""

@@ -524,3 +524,47 @@ def test_a_gate_without_a_review_is_not_called_approved() -> None:
     assert begin(Story(), attended=True).state.open_gates()[0].title.endswith("— approved")
     world = begin(Story(), policy=UNREVIEWED, attended=True)
     assert world.state.open_gates()[0].title.endswith("— ready, not reviewed")
+
+
+# ── edited while it is worked on ───────────────────────────────────────────────────────────────────────────────────
+
+OMEGA = replace(ONE, title="Omega")
+
+
+def until(world: World, where: type[ef.AnyEffect] | str) -> World:  # type: ignore[valid-type]
+    """The sprint up to the moment at which such an effect is under way, or such a gate is open."""
+    for _ in range(500):
+        if isinstance(where, str) and any(gate.kind == where for gate in world.state.open_gates()):
+            return world
+        if not isinstance(where, str) and any(
+            isinstance(one, where) and one.task for one in world.state.inflight.values()
+        ):
+            return world
+        if not world.turn():
+            world.land(next(iter(world.state.inflight.values())))
+    raise AssertionError(where)
+
+
+@pytest.mark.parametrize("where", [ef.CallAgent, ef.CheckScope, ef.RunChecks, ef.Commit, "task"])
+def test_an_attempt_at_the_old_words_never_completes_the_new_ones(where: object) -> None:
+    attended = where == "task"
+    world = World(Story()).begin(plan_of(ONE), POLICY, attended=attended)
+    until(world, where)  # type: ignore[arg-type]
+    world.append(ev.PlanChanged(plan=plan_of(OMEGA)))
+    world.run()
+    if attended:
+        assert [gate.title for gate in world.state.open_gates()] == ["Task 1.1: Omega — approved"]
+        answer(world, "y")
+    assert (world.state.outcome, world.state.tasks["1.1"].spec.title) == ("done", "Omega")
+    commits = effects_of(world, ef.Commit)
+    assert len(commits) == (2 if where is ef.Commit else 1), "one that was being made cannot be taken back"
+    assert len(world.calls()) == 2, "the new words were worked on"
+    assert world.state.escalations == ()
+
+
+def test_words_that_were_put_back_in_time_change_nothing() -> None:
+    world = until(World(Story()).begin(plan_of(ONE), POLICY), ef.CallAgent)
+    for words in (OMEGA, ONE):
+        world.append(ev.PlanChanged(plan=plan_of(words)))
+    assert world.run().outcome == "done"
+    assert len(world.calls()) == 1

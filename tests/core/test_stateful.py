@@ -184,7 +184,14 @@ class Loop(RuleBasedStateMachine):
         for one in self.world.log:
             if isinstance(one.event, (ev.BranchMoved, ev.TasksReopened)):
                 again.update(one.event.reopened if isinstance(one.event, ev.BranchMoved) else one.event.tasks)
-        # A complete task that was opened again, by a human or because its commit went, may be committed once more.
+        words: dict[str, tuple[str, ...]] = {}
+        for one in self.world.log:
+            if isinstance(one.event, (ev.SprintCreated, ev.PlanChanged)):
+                for task in one.event.plan.tasks():
+                    again[task.id] += words.get(task.id, task.accept) != task.accept
+                    words[task.id] = task.accept
+        # A complete task that was opened again, by a human, by other words, or because its commit went, may be
+        # committed once more.
         assert all(count <= 1 + again[task] for task, count in Counter(made).items()), "a task was committed twice"
 
     @invariant()

@@ -124,6 +124,22 @@ async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeyp
     assert len(changed) == 1 and "1.3" in changed[0].summary  # type: ignore[attr-defined]
 
 
+async def test_a_broken_config_does_not_hide_an_edit_of_the_plan(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, GATED)
+
+    def react(session: Session, event: ev.AnyEvent) -> object:
+        if isinstance(event, ev.RunStarted):
+            bench.add_third()
+            config = bench.project.repo.config
+            config.write_text(config.read_text() + "\n[budget\n")
+            session.reread()
+        return session.send(Answer(gate=event.gate, choice="y", by="t")) if isinstance(event, ev.GateOpened) else None
+
+    state = await bench.run(react, attended=True)
+    assert state.tasks["1.3"].status is Status.COMPLETE
+    assert any("not taken up" in one.text for one in bench.of(ev.Noted))  # type: ignore[attr-defined]
+
+
 async def test_every_checkpoint_names_its_place_in_the_journal_and_few_copy_it(tmp_path: Path) -> None:
     bench = Bench(tmp_path)
     await bench.run(lambda _session, _event: None)
