@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -22,6 +23,10 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds that never run backwards; time in suspend counts where the system can tell."""
+        ...
+
+    def boot(self) -> tuple[str, float]:
+        """Which start of the machine this is (empty: it cannot tell), and its wall time when `monotonic` was zero."""
         ...
 
     async def sleep(self, seconds: float) -> None: ...
@@ -53,6 +58,12 @@ class SystemClock:
     def monotonic(self) -> float:
         return _steady()
 
+    def boot(self) -> tuple[str, float]:
+        try:
+            return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip(), _ANCHOR
+        except (OSError, UnicodeDecodeError):
+            return "", 0.0
+
     async def sleep(self, seconds: float) -> None:
         end = self.monotonic() + seconds
         while (left := end - self.monotonic()) > 0:
@@ -77,6 +88,9 @@ class VirtualClock:
 
     def monotonic(self) -> float:
         return self._mono
+
+    def boot(self) -> tuple[str, float]:
+        return "virtual", self._wall - self._mono
 
     async def sleep(self, seconds: float) -> None:
         import asyncio

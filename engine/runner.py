@@ -60,6 +60,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     until: Until = Until.SPRINT
     history: tuple[PastTask, ...] = ()
     disputed: dict[str, Disputed] = {}
+    boot: str = ""
+    booted_at: float = 0.0
 
 
 Boundary = Callable[[str, AnyEffect], None]
@@ -184,6 +186,8 @@ class Runner:
             until=options.until,
             history=options.history,
             disputed=options.disputed,
+            boot=options.boot,
+            booted_at=options.booted_at,
         )
         self.append(*lost, started, *found)
 

@@ -252,8 +252,11 @@ class Session:
         if moved_from is not None and state.sprint:
             self.runner.append(ev.Noted(text=f"the repository was moved here from {moved_from}; its state came along"))
         others = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        boot, booted_at = self._clock.boot()
         self._run_options = RunOptions(
             run=run_id,
+            boot=boot,
+            booted_at=booted_at,
             pid=os.getpid(),
             policy=self._policy(config),
             attended=options.attended,

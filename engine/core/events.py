@@ -89,6 +89,11 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     """Finished tasks of the repository's other sprints, the latest: what a forecast is made from."""
     disputed: dict[str, Disputed] = {}
     """Learnings that agents of any sprint contradict, by name."""
+    boot: str = ""
+    """Which start of the machine this is; empty where it cannot tell."""
+    booted_at: float = 0.0
+    """The wall time at which its boot clock stood at zero, by the wall clock of this run. Within one boot only setting
+    the wall clock moves it, and every deadline that is kept is moved along."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True, tag="run_ended"):

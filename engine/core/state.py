@@ -462,6 +462,9 @@ class State(Struct, frozen=True, kw_only=True):
     day: int = 0
     day_spent_usd: float = 0.0
     calls: int = 0
+    boot: str = ""
+    """The start of the machine that the last run ran on, and when that was by its wall clock."""
+    booted_at: float = 0.0
     recent_calls: tuple[float, ...] = ()
     measured: dict[str, RungStats] = {}
     """What the repository's other sprints measured of each rung, by its name."""

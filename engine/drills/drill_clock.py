@@ -13,6 +13,10 @@ class DrillClock(SystemClock):
     def now(self) -> float:
         return super().now() + self.skipped + self.jumped
 
+    def boot(self) -> tuple[str, float]:
+        name, wall = super().boot()
+        return name, wall + self.jumped
+
     async def sleep_until(self, moment: float) -> None:
         while (left := moment - self.now()) > 0:  # more than once: floats round
             self.skipped += left

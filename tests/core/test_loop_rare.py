@@ -10,7 +10,7 @@ from engine.core import events as ev
 from engine.core.fold import apply
 from engine.core.model import ResultKind, Role
 from engine.core.policy import CheckpointPolicy
-from engine.core.state import State, Status
+from engine.core.state import Breaker, State, Status
 from tests.core.parts import NOW
 from tests.core.story import ONE, POLICY, Story, again, bad, begin, effects_of, facts, reds, status, task
 from tests.core.world import World, happy, ok, plan_of
@@ -122,6 +122,28 @@ def test_a_clock_set_back_leaves_of_a_limit_what_was_left_of_it() -> None:
     assert after.limits == {"claude": NOW - 7200 + 600}
     later = apply(limited, ev.Envelope(seq=1, stream="s", at=NOW + 100, event=started))
     assert later.limits == {"claude": NOW + 600}, "time that passed counts"
+
+
+@pytest.mark.parametrize("moved", [-7200.0, 3600.0, 86400.0, 0.5])
+@pytest.mark.parametrize("same_boot", [True, False])
+def test_a_clock_set_between_two_runs_of_one_boot_moves_every_deadline_along(moved: float, same_boot: bool) -> None:
+    """Ten minutes of a limit are left, thirty seconds pass by the boot clock; the wall clock says something else."""
+    before = replace(
+        State(), now=NOW, limits={"claude": NOW + 600}, breakers={"claude": Breaker(opened_at=NOW - 5)},
+        recent_calls=(NOW - 60,), boot="b1", booted_at=NOW - 1000,
+    )  # fmt: skip
+    at = NOW + 30 + moved
+    started = ev.RunStarted(
+        run="r", pid=1, policy=POLICY, attended=False, sandbox="none", version="1",
+        boot="b1" if same_boot else "b2", booted_at=NOW - 1000 + moved,
+    )  # fmt: skip
+    after = apply(before, ev.Envelope(seq=1, stream="s", at=at, event=started))
+    if not same_boot:
+        assert after.limits["claude"] - at <= 600, "of another boot nothing is known: no wait is longer than it was"
+        return
+    assert after.limits["claude"] - at == pytest.approx(570, abs=1)
+    assert at - after.breakers["claude"].opened_at == pytest.approx(35, abs=1)
+    assert [at - call for call in after.recent_calls] == pytest.approx([90], abs=1)
 
 
 def test_learnings_and_notes_are_kept_to_the_last() -> None:

@@ -201,7 +201,11 @@ class Simulation:
             runner_module.SNAPSHOT_EVERY = self.snapshots
             self.disk.failing, self.disk.dying = self.trouble * 0.01, self.trouble * 0.002
             attended = self.attended and not quiet
-            options = RunOptions(run=f"r{self.runs}", pid=self.runs, policy=self.policy, attended=attended, waits=False)
+            boot, booted_at = self.clock.boot()
+            options = RunOptions(
+                run=f"r{self.runs}", pid=self.runs, policy=self.policy, attended=attended, waits=False, boot=boot,
+                booted_at=booted_at,
+            )  # fmt: skip
             run = asyncio.create_task(runner.run(options, self._found(state)))
             await self._drive(run, runner, quiet)
             self.disk.failing = self.disk.dying = 0.0

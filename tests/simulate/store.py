@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.core import effects as ef
 from engine.core import events as ev
-from engine.core.state import State
+from engine.core.state import State, Status
 from engine.perform.workspace.facts import LogEntry, MovedBack
 
 BASE = "c0"
@@ -67,7 +67,11 @@ class Store:
         return Began()
 
     def back_up_tip(self) -> str:
+        """What the branch lost is kept, and the mirror follows the branch."""
+        if self.tip == self.branch:
+            return ""
         self.backups.append(self.tip)
+        self.tip = self.branch
         return f"backup-{len(self.backups)}"
 
     # ── what is performed ──────────────────────────────────────────────────────────────────────────────────────────
@@ -110,12 +114,12 @@ class Store:
     def restore(self, effect: ef.RestoreBranch, state: State, kept: int) -> ev.BranchMoved:
         """The engine moves the branch back to its `kept` oldest commits; the others stay on a backup."""
         there = self.line()[::-1]
-        self.back_up_tip()
+        self.backups.append(self.tip)
         self.branch = self.tip = there[min(kept, len(there)) - 1]
         self.held = ""
         gone = tuple(
             task.id for task in state.tasks.values()
-            if task.status == "COMPLETE" and task.commit and task.commit not in self.line()
+            if task.status is Status.COMPLETE and task.commit and task.commit not in self.line()
         )  # fmt: skip
         return ev.BranchMoved(
             id=effect.id, commit=self.branch, tree=self.tree_of(self.branch), backup="b", reason=effect.reason,
