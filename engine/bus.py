@@ -51,6 +51,10 @@ class Subscription:
             self._ready.clear()
         return messages
 
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
     def close(self) -> None:
         self._closed = True
         self._bus.drop(self)

@@ -29,6 +29,12 @@ RECENT = 400
 ENDED_KEPT = 64
 PAGE = 500
 HELLO_SECONDS = 10.0
+FRAME_SECONDS = 0.04
+"""What comes within so many is handed on as one piece: the first at once, the rest together. No screen is faster."""
+BAD_HELLO_SECONDS = 1.0
+"""Before one who sent garbage is told so: whoever tries again and again does it slowly."""
+MOST_OPEN = 200
+"""Connections at once; one more is closed as soon as it comes."""
 LAST_WORDS_SECONDS = 1.0
 OLD = f"this engine speaks version {ms.PROTOCOL} of the channel: it was started by another version of devteam"
 
@@ -146,9 +152,13 @@ class ChannelServer:
     async def _spread(self, heard: Subscription) -> None:
         while batch := await heard.take():
             self._hand_on(batch)
+            if self._viewers and not heard.closed:
+                await asyncio.sleep(FRAME_SECONDS)
 
     def _hand_on(self, batch: Sequence[Message]) -> None:
         for message in batch:
+            if isinstance(message, Envelope) and not self._viewers:
+                continue  # who comes later reads it from the journal
             line = ms.encode(message)
             seq = message.seq if isinstance(message, Envelope) else 0
             if not isinstance(message, Envelope):
@@ -176,6 +186,9 @@ class ChannelServer:
         if task is not None:
             self._open.add(task)
             task.add_done_callback(self._open.discard)
+        if len(self._open) > MOST_OPEN:
+            writer.transport.abort()
+            return
         with contextlib.suppress(OSError, EOFError, asyncio.CancelledError, TimeoutError):
             await self._converse(reader, writer)
         await _hang_up(writer)
@@ -187,6 +200,11 @@ class ChannelServer:
         try:
             async with asyncio.timeout(HELLO_SECONDS):
                 hello = ms.decode_said(await _line(reader))
+        except ms.BadMessage as error:
+            await asyncio.sleep(BAD_HELLO_SECONDS)
+            await _say(writer, ms.Refused(reason=str(error)[:300]))
+            return
+        try:
             if not isinstance(hello, ms.Hello) or hello.protocol != ms.PROTOCOL:
                 await _say(writer, ms.Refused(reason=OLD, hint="end it with devteam stop, then devteam run"))
                 return

@@ -9,6 +9,7 @@ import random
 import socket
 import stat
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -188,6 +189,64 @@ def test_garbage_harms_nobody(garbage: bytes) -> None:
 
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(attacked(Path(folder)))
+
+
+async def test_who_sends_garbage_first_is_told_so_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever comes again at once is slowed down; the others are not."""
+    slept: list[float] = []
+    real = asyncio.sleep
+
+    async def noted(seconds: float) -> None:
+        slept.append(seconds)
+        await real(0)
+
+    monkeypatch.setattr(server_module.asyncio, "sleep", noted)
+    async with standing(tmp_path) as stand:
+        link = await asyncio.to_thread(connected, stand.path)
+        reader, writer = await asyncio.open_unix_connection(sock=link)
+        writer.write(b"\x00{nonsense\n")
+        assert isinstance(ms.decode_heard(await reader.readline()), ms.Refused)
+        assert slept == [server_module.BAD_HELLO_SECONDS]
+        watching = await stand.watch()
+        assert slept == [server_module.BAD_HELLO_SECONDS], "who says hello waits for nobody"
+        watching.close()
+
+
+async def test_too_many_at_once_are_sent_away_and_those_inside_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(server_module, "MOST_OPEN", 3)
+    async with standing(tmp_path) as stand:
+        inside = [await stand.watch() for _ in range(3)]
+        with pytest.raises(ChannelClosed):
+            await stand.watch()
+        stand.fact()
+        for watching in inside:
+            assert await seqs_until(watching, 1) == [1]
+            watching.close()
+
+
+async def test_a_burst_reaches_each_viewer_in_few_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Twenty viewers cost the engine a write each for a frame, not for a fact; nothing is lost or out of order."""
+    writes: list[int] = []
+    real = server_module._Viewer.send
+
+    async def counted(self: server_module._Viewer, lines: Iterable[bytes]) -> None:
+        given = list(lines)
+        writes.append(len(given))
+        await real(self, given)
+
+    monkeypatch.setattr(server_module._Viewer, "send", counted)
+    async with standing(tmp_path) as stand:
+        watching = await stand.watch()
+        while not stand.server.viewers:
+            await asyncio.sleep(0.001)
+        for _ in range(300):
+            stand.fact()
+            await asyncio.sleep(0)
+        assert await seqs_until(watching, 300) == list(range(1, 301))
+        watching.close()
+    assert len(writes) < 60
 
 
 async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:

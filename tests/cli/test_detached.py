@@ -8,7 +8,10 @@ from pathlib import Path
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
 from tests.patience import until
 
-HANGS = '[[call]]\ntask = "1.1"\nfault = "hang"\n' + SCENARIO
+HANGS = SCENARIO + '\n[[call]]\ntask = "1.1"\nfault = "hang"\n'
+"""The last that fits is what the agent does."""
+PATIENT = CONFIG + "\n[timeouts]\nimplementation = 86400\nidle = 0\n"
+"""Nobody ends the agent that hangs: on a busy machine a test may take longer than any agent is given."""
 
 
 def engines(ground: Ground) -> list[dict[str, object]]:
@@ -16,7 +19,7 @@ def engines(ground: Ground) -> list[dict[str, object]]:
 
 
 def test_start_look_and_end(tmp_path: Path) -> None:
-    ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=HANGS)
+    ground = make(tmp_path / "repo", tmp_path / "home", config=PATIENT, plan=PLAN, scenario=HANGS)
     assert ground.run("ps").out == "no engine is running\n"
     assert ground.run("kill").out == "no engine is running here\n"
     started = ground.run("run", "--detach", "--trust", "all")

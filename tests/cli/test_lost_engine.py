@@ -6,13 +6,13 @@ import subprocess
 from pathlib import Path
 
 from tests.cli.ground import SCENARIO, make, trusted
-from tests.cli.test_detached import HANGS, engines
+from tests.cli.test_detached import HANGS, PATIENT, engines
 from tests.cli.test_terminal import Screen
 from tests.patience import until
 
 
 def test_one_key_starts_it_again(tmp_path: Path) -> None:
-    ground = trusted(make(tmp_path / "repo", tmp_path / "home", scenario=HANGS))
+    ground = trusted(make(tmp_path / "repo", tmp_path / "home", config=PATIENT, scenario=HANGS))
     screen = Screen(ground, "tui")
     try:
         screen.until("Write one")

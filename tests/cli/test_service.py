@@ -26,7 +26,7 @@ from engine.service.start_up import (
 )
 from engine.service.supervising import STARTS, WITHIN, Supervisor, lost
 from tests.cli.ground import SCENARIO, Ground, make, trusted
-from tests.cli.test_detached import HANGS, engines
+from tests.cli.test_detached import HANGS, PATIENT, engines
 from tests.patience import until
 
 ODD = ['/opt/de vteam/50%/$HOME/dev"team', "service", "run"]
@@ -97,7 +97,7 @@ def test_systemd_and_launchd_by_their_own_programs(tmp_path: Path) -> None:
 
 
 def test_a_lost_sprint_is_taken_up_by_what_cron_starts(tmp_path: Path) -> None:
-    ground = trusted(make(tmp_path / "repo", tmp_path / "home", scenario=HANGS))
+    ground = trusted(make(tmp_path / "repo", tmp_path / "home", config=PATIENT, scenario=HANGS))
     crontab_only(ground)
     (ground.home / "crontab").write_text("0 4 * * * backup\n")
     installed = ground.run("service", "install")
@@ -135,7 +135,7 @@ def test_a_lost_sprint_is_taken_up_by_what_cron_starts(tmp_path: Path) -> None:
 
 
 def test_a_stopped_sprint_and_one_that_always_dies_are_left_alone(tmp_path: Path) -> None:
-    ground = trusted(make(tmp_path / "repo", tmp_path / "home", scenario=HANGS))
+    ground = trusted(make(tmp_path / "repo", tmp_path / "home", config=PATIENT, scenario=HANGS))
     env = ground.environment()
     assert not list(lost(env, ground.home)), "it never ran"
     assert ground.run("run", "--detach").code == 0
