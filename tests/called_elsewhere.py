@@ -6,6 +6,7 @@ Claude, Codex, Gemini, from_config
 # By the key table of the dashboard, as do_NAME.
 do_desk
 do_pane_tasks, do_pane_iteration, do_pane_output, do_pane_ladder, do_pane_health, do_next_pane, do_previous_pane
+do_fold, do_times, do_wrap, do_context
 do_zoom, do_follow, do_search, do_match_next, do_match_previous, do_unfold, do_help, do_gate, do_replay, do_pause
 # By the library of the Agent Client Protocol.
 receive

@@ -39,7 +39,12 @@ def finished(state: State, event: AgentFinished) -> State:
 def _finished_for(state: State, task: TaskState, event: AgentFinished, share_usd: float) -> State:
     rung_name = event.rung.name
     counted = task.calls.get(rung_name, 0) + (task.id == event.task)
-    task = replace(task, calls={**task.calls, rung_name: counted}, spent_usd=task.spent_usd + share_usd)
+    task = replace(
+        task,
+        calls={**task.calls, rung_name: counted},
+        spent_usd=task.spent_usd + share_usd,
+        attempts_usd=task.attempts_usd + (share_usd if event.role is Role.IMPLEMENTER else 0.0),
+    )
     match event.role:
         case Role.IMPLEMENTER:
             task = _implementer(state, task, event)
@@ -65,7 +70,9 @@ def charge_lost(state: State, effect: CallAgent) -> State:
     if task is None:
         return state
     calls = {**task.calls, effect.rung.name: task.calls.get(effect.rung.name, 0) + 1}
-    return _with(state, replace(task, spent_usd=task.spent_usd + effect.reserve_usd, calls=calls))
+    tried = effect.reserve_usd if effect.role is Role.IMPLEMENTER else 0.0
+    spent, attempts = task.spent_usd + effect.reserve_usd, task.attempts_usd + tried
+    return _with(state, replace(task, spent_usd=spent, attempts_usd=attempts, calls=calls))
 
 
 def found(state: State, event: SpendFound) -> State:
@@ -119,7 +126,11 @@ def _spend(state: State, amount: float, role: Role, rung: str, tokens: Tokens, s
 
     day = str(state.day)
     if role is Role.IMPLEMENTER:
-        state = replace(state, prices={**state.prices, rung: state.prices.get(rung, Price()).after(amount)})
+        state = replace(
+            state,
+            prices={**state.prices, rung: state.prices.get(rung, Price()).after(amount)},
+            attempts_by_rung={**state.attempts_by_rung, rung: add(state.attempts_by_rung.get(rung, Usage()))},
+        )
     return replace(
         state,
         spent_usd=state.spent_usd + amount,

@@ -211,6 +211,7 @@ def retried(state: State, task: TaskState, event: ev.RetryRequested) -> State:
         feedback=task.feedback,
         calls=task.calls,
         spent_usd=task.spent_usd,
+        attempts_usd=task.attempts_usd,
         worked_seconds=task.worked_seconds,
         rung_asked=event.rung,
         kept=task.kept,

@@ -38,7 +38,7 @@ def start(state: State, task: TaskState) -> tuple[int, int, str]:
     if any(one.name.lower() == spec.agent.lower() for one in policy.rungs if spec.agent):
         return rung, found.score, reason
     if policy.policy == "index":
-        choice = choose(_measured(state), [0] * len(policy.rungs), -1, policy.task_value_usd)
+        choice = choose(known(state), [0] * len(policy.rungs), -1, policy.task_value_usd)
         return (rung if choice.rung is None else choice.rung), found.score, f"{choice.reason}; {reason}"
     if found.uncertain and rung > 0 and (pays := _low_pays(state, rung)):
         return 0, found.score, f"{pays}; {reason}"
@@ -47,7 +47,7 @@ def start(state: State, task: TaskState) -> tuple[int, int, str]:
 
 def _low_pays(state: State, rung: int) -> str:
     """Uncertain work starts low where this repository's own history says that it costs less a success."""
-    stats = _measured(state)
+    stats = known(state)
     if sum(stats[0].fresh) < ENOUGH:
         return ""
     untried = [0] * len(stats)
@@ -90,15 +90,10 @@ def _by_count(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
 def _by_index(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
     """Index: the cheapest expected success at any rung; stuck, at any other. Not worth it: the human."""
     policy = state.policy.ladder
-    top = len(policy.rungs) - 1
-    failed = [0] * len(policy.rungs)
-    for record in task.history:
-        wrong = record.decision is not Decision.COMPLETE and record.fault in (None, FaultDomain.CODE)
-        if record.at >= task.started_at and wrong and record.rung <= top:
-            failed[record.rung] += 1
+    failed = failed_at(state, task)
     failed[rung] += 1
     # Any rung but the one it is stuck at: down as well as up.
-    choice = choose(_measured(state), failed, rung, policy.task_value_usd, (rung,) if stuck else ())
+    choice = choose(known(state), failed, rung, policy.task_value_usd, (rung,) if stuck else ())
     why = f"stuck: {stuck}; {choice.reason}" if stuck else choice.reason
     if choice.rung is None:
         return Climb(decision=Decision.BLOCKED, rung=rung, reason=why)
@@ -106,7 +101,17 @@ def _by_index(state: State, task: TaskState, rung: int, stuck: str) -> Climb:
     return Climb(decision=decision, rung=choice.rung, reason=why)
 
 
-def _measured(state: State) -> tuple[RungStats, ...]:
+def failed_at(state: State, task: TaskState) -> list[int]:
+    """How often each rung has failed at this task since it was started."""
+    failed = [0] * len(state.policy.ladder.rungs)
+    for record in task.history:
+        wrong = record.decision is not Decision.COMPLETE and record.fault in (None, FaultDomain.CODE)
+        if record.at >= task.started_at and wrong and record.rung < len(failed):
+            failed[record.rung] += 1
+    return failed
+
+
+def known(state: State) -> tuple[RungStats, ...]:
     """This sprint's attempts and those of the sprints before it."""
     own = measured(state)
     return tuple(

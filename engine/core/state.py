@@ -300,6 +300,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     calls: dict[str, int] = {}
     """Agent calls by rung name."""
     spent_usd: float = 0.0
+    attempts_usd: float = 0.0
+    """The implementers' part of that."""
     commit: str = ""
     started_at: float = 0.0
     ended_at: float = 0.0
@@ -471,6 +473,8 @@ class State(Struct, frozen=True, kw_only=True):
     prices: dict[str, Price] = {}
     """What an implementer's call costs of late, by rung."""
     usage_by_rung: dict[str, Usage] = {}
+    attempts_by_rung: dict[str, Usage] = {}
+    """The implementers' part of that: reviewers and councils apart."""
     usage_by_role: dict[str, Usage] = {}
     usage_by_day: dict[str, float] = {}
     warned: tuple[str, ...] = ()

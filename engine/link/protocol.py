@@ -38,6 +38,8 @@ class GetDiff(Query, frozen=True, kw_only=True, tag="diff"):
 
     task: str
     iteration: int = 0
+    context: int = 0
+    """Lines around each change; 0: as many as git shows by itself."""
 
 
 class GetEvidence(Query, frozen=True, kw_only=True, tag="evidence"):
@@ -80,13 +82,28 @@ class GetStatistics(Query, frozen=True, kw_only=True, tag="statistics"):
     """What every sprint of the repository adds up to, oldest first: the points of the statistics page."""
 
 
+class GetLearnings(Query, frozen=True, kw_only=True, tag="learnings"):
+    """What the repository's sprints decided and learnt the hard way, oldest first."""
+
+
 class GetFile(Query, frozen=True, kw_only=True, tag="file"):
     """One of the sprint's own files: plan.md, context.md, report.md, progress.txt, config.toml."""
 
     name: str
 
 
-AnyQuery = GetDiff | GetEvidence | GetReport | GetOutput | GetPrompt | GetEvents | GetSprints | GetStatistics | GetFile
+AnyQuery = (
+    GetDiff
+    | GetEvidence
+    | GetReport
+    | GetOutput
+    | GetPrompt
+    | GetEvents
+    | GetSprints
+    | GetStatistics
+    | GetLearnings
+    | GetFile
+)
 
 
 class SprintLine(Struct, frozen=True, kw_only=True):
@@ -98,6 +115,21 @@ class SprintLine(Struct, frozen=True, kw_only=True):
     done: int
     total: int
     spent_usd: float = 0.0
+    at: float = 0.0
+    """When it was last worked on; 0: never."""
+
+
+class LearningLine(Struct, frozen=True, kw_only=True):
+    """A learning, for people to look at."""
+
+    name: str
+    title: str
+    text: str
+    avoid: bool = False
+    dropped: bool = False
+    files: tuple[str, ...] = ()
+    disputes: tuple[str, ...] = ()
+    """What agents said against it since a human last spoke."""
 
 
 class Answered(Struct, frozen=True, kw_only=True):
@@ -110,6 +142,7 @@ class Answered(Struct, frozen=True, kw_only=True):
     """Envelopes as JSON lines."""
     sprints: tuple[SprintLine, ...] = ()
     statistics: tuple[SprintStatistics, ...] = ()
+    learnings: tuple[LearningLine, ...] = ()
     path: str = ""
     """A file the user may open."""
     error: str = ""

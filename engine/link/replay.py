@@ -26,6 +26,7 @@ from engine.link.protocol import (
     GetEvents,
     GetEvidence,
     GetFile,
+    GetLearnings,
     GetOutput,
     GetPrompt,
     GetReport,
@@ -201,12 +202,18 @@ class ReplayLink:
                 status = of_sprint(state)
                 title = state.plan.title if state.plan else ""
                 line = SprintLine(
-                    id=state.sprint, title=title, status=status, done=done, total=total, spent_usd=state.spent_usd
+                    id=state.sprint,
+                    title=title,
+                    status=status,
+                    done=done,
+                    total=total,
+                    spent_usd=state.spent_usd,
+                    at=state.now,
                 )
                 return Answered(sprints=(line,))
             case GetStatistics():
                 return Answered(statistics=(of_events(item for item in played if isinstance(item, Envelope)),))
-            case GetDiff() | GetPrompt() | GetFile():
+            case GetDiff() | GetPrompt() | GetFile() | GetLearnings():
                 return Answered(error="the recording does not hold this")
             case _:
                 assert_never(query)

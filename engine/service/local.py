@@ -78,7 +78,13 @@ class Desk(Struct, frozen=True, kw_only=True):
             word = of_sprint(state) or folder.status
             lines.append(
                 SprintLine(
-                    id=folder.id, title=folder.title, status=word, done=done, total=total, spent_usd=state.spent_usd
+                    id=folder.id,
+                    title=folder.title,
+                    status=word,
+                    done=done,
+                    total=total,
+                    spent_usd=state.spent_usd,
+                    at=state.now,
                 )
             )
         return lines

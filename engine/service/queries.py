@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ from engine.core.clean import clean
 from engine.core.effects import CallAgent, CheckScope
 from engine.core.evidence import CheckRun, EvidenceRecord
 from engine.core.state import State
+from engine.learnings import read_all
 from engine.link.protocol import (
     Answered,
     AnyQuery,
@@ -23,11 +24,13 @@ from engine.link.protocol import (
     GetEvents,
     GetEvidence,
     GetFile,
+    GetLearnings,
     GetOutput,
     GetPrompt,
     GetReport,
     GetSprints,
     GetStatistics,
+    LearningLine,
 )
 from engine.plans.sprints import SprintFolder
 from engine.service.local import Desk
@@ -71,6 +74,8 @@ class Answers:
                 return Answered(sprints=tuple(self._desk.sprints()))
             case GetStatistics():
                 return Answered(statistics=tuple(self._desk.statistics()))
+            case GetLearnings():
+                return Answered(learnings=tuple(self._learnings()))
             case GetFile():
                 return self._named_file(query.name)
 
@@ -90,7 +95,7 @@ class Answers:
             workspace = Workspace.open(
                 self._project.root, self._project.state.root, self._sprint.id, home=self._project.home, mounts=()
             )
-            return Answered(text=clean(workspace.diff(before, after)))
+            return Answered(text=clean(workspace.diff(before, after, context=query.context)))
         except WorkspaceError as error:
             return Answered(error=str(error))
 
@@ -175,6 +180,18 @@ class Answers:
             and isinstance(envelope.event.effect, CallAgent)
             and envelope.event.effect.task == task
         ]
+
+    def _learnings(self) -> Iterator[LearningLine]:
+        for one in read_all(self._desk.root):
+            yield LearningLine(
+                name=one.name,
+                title=one.title,
+                text=one.text[:TEXT_CAP],
+                avoid=one.avoid,
+                dropped=one.dropped,
+                files=one.files,
+                disputes=one.disputes,
+            )
 
     def _named_file(self, name: str) -> Answered:
         if name in FILES:

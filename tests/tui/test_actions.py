@@ -17,6 +17,7 @@ from tests.tui.links import LiveLink, live
 from tui.app.command_search import Commands
 from tui.app.options import Leave
 from tui.kit import keys
+from tui.kit.context import works
 from tui.panels.output import OutputPanel
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import ConfirmScreen
@@ -37,18 +38,20 @@ async def test_every_action_has_a_key_that_reaches_it() -> None:
                 assert set(reached) == wanted, (action.name, key, reached)
 
 
-async def test_every_action_is_in_the_palette_and_runs_from_it() -> None:
-    async with running("fix_gate") as (app, _pilot, _link):
+@pytest.mark.parametrize("moment", ["fix_gate", "parallel", "end"])
+async def test_the_palette_has_what_works_here_and_nothing_else(moment: str) -> None:
+    async with running(moment) as (app, _pilot, _link):
         reached: list[str] = []
         app.act = reached.append  # type: ignore[method-assign, assignment]
         provider = Commands(app.screen)
         for _title, _about, run in provider._all():
             if getattr(run, "func", None) is app.act or run.func == app.act:  # type: ignore[attr-defined]
                 run()
-        assert sorted(reached) == sorted(action.name for action in keys.ACTIONS)
-        assert set(reached[-4:]) == {"retry", "accept", "replan", "stop_here"}, (
-            "what the open gate does not offer comes last"
-        )
+        here = app.screen.situation(app.view)  # type: ignore[attr-defined]
+        assert sorted(reached) == sorted(action.name for action in keys.ACTIONS if works(here, action.name))
+        assert not {"retry", "accept", "replan", "stop_here"} & set(reached), "what no open gate offers"
+        assert ("yes" in reached) == ("comment" in reached) == (moment == "fix_gate")
+        assert ("stop" in reached) == (moment != "end")
 
 
 async def test_the_palette_finds_and_runs() -> None:
@@ -215,7 +218,7 @@ async def test_ctrl_c_hints_first() -> None:
     assert app.return_value == Leave()
 
 
-@pytest.mark.parametrize(("down", "action"), [(0, "plan"), (1, "demo"), (2, "init"), (3, "doctor")])
+@pytest.mark.parametrize(("down", "action"), [(1, "plan"), (2, "demo"), (3, "init"), (4, "doctor")])
 async def test_welcome_leads_on(down: int, action: str) -> None:
     app = app_on(LiveLink([]))
     async with app.run_test(size=(100, 30)) as pilot:
@@ -223,6 +226,18 @@ async def test_welcome_leads_on(down: int, action: str) -> None:
         await press(pilot, *["down"] * down, "enter")
     assert app.return_value is not None
     assert app.return_value.action == action
+
+
+async def test_a_sentence_becomes_a_request() -> None:
+    app = app_on(LiveLink([]))
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert isinstance(app.screen, CommentScreen)
+        await pilot.press(*"add a login")
+        await press(pilot, "escape", "enter")
+        await pilot.press("f2")
+    assert app.return_value == Leave(action="request", argument="add a login"), "the draft was not lost by leaving"
 
 
 async def test_another_sprint_is_opened_or_left_for() -> None:

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 from engine.link.protocol import LinkStatus
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.links import live
+from tui.kit.context import Situation, for_footer, label
 from tui.kit.key_footer import footer_spans
-from tui.kit.keys import footer_actions, key_map
+from tui.kit.keys import key_map
 from tui.kit.paint import cells_of, end_of_path, plain
 from tui.kit.view import View
 from tui.panels.gate import GateButtons
@@ -22,7 +23,9 @@ from tui.screens.iterations import Iterations
 @pytest.mark.parametrize("asking", [False, True])
 @pytest.mark.parametrize("page", ["dashboard", "iterations"])
 def test_the_footer_always_shows_help(page: str, asking: bool, width: int) -> None:
-    line, places = footer_spans(footer_actions(page), key_map({}), width, asking)
+    here = Situation(view=View(), page=page, mode="flight" if page == "dashboard" else "", deep=page != "dashboard")
+    actions = [(action, label(here, action)) for action in for_footer(here)]
+    line, places = footer_spans(actions, key_map({}), width, asking)
     assert "help" in [name for *_, name in places]
     assert sum(cells_of(text) for text, _ in line) <= width + 2
 

@@ -13,6 +13,7 @@ import pytest
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import live_lanes, many_tasks
 from tests.tui.links import LiveLink, live
+from tests.tui.planned import live_planning, with_repository
 from tests.tui.reading import same_as_kept, text_of, wrong_with
 
 SIZES = ((80, 24), (100, 30), (120, 40), (160, 45), (200, 50), (240, 60))
@@ -32,6 +33,8 @@ SITUATIONS: list[Any] = [
     pytest.param("lanes-8", lambda: live_lanes(8), id="eight lanes"),
     pytest.param("desk", lambda: live_lanes(4, gates=3), id="gates and selection"),
     pytest.param("morning", lambda: live_lanes(3, ended=True), id="a reopened sprint"),
+    pytest.param("questions", lambda: live_planning("questions"), id="questions of the planner"),
+    pytest.param("approval", lambda: live_planning("objected"), id="a plan to approve"),
     pytest.param("tasks-300", lambda: many_tasks(300), id="three hundred tasks"),
 ]
 
@@ -65,13 +68,13 @@ async def test_main_screen_in_other_looks(look: str, monkeypatch: pytest.MonkeyP
                 assert not same_as_kept(f"{name}-{look}-{size[0]}x{size[1]}", text_of(app)) or look == "light"
 
 
-PAGES = ("i", "e", "d", "dollar_sign", "l", "p", "b", "o", "comma", "f1")
+PAGES = ("i", "e", "d", "dollar_sign", "l", "p", "b", "o", "comma", "f1", "Q", "percent_sign", "M")
 
 
 @pytest.mark.parametrize("ascii_only", [pytest.param(False, id="unicode"), pytest.param(True, id="ascii")])
 @pytest.mark.parametrize("size", [pytest.param((80, 24), id="80x24"), pytest.param((160, 45), id="160x45")])
 async def test_pages(size: tuple[int, int], ascii_only: bool) -> None:
-    app = app_on(live("council"), ascii=ascii_only)
+    app = app_on(with_repository(live("council")), ascii=ascii_only)
     differs: list[str] = []
     async with app.run_test(size=size) as pilot:
         await settle(pilot)

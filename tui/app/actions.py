@@ -11,14 +11,14 @@ from engine.core.wording import plural
 from engine.link.protocol import GetFile, Link
 from engine.link.recording import record
 from engine.link.replay import ReplayLink
-from tui.app import dialogs
+from tui.app import dialogs, pages
 from tui.app.opener import command_for, run_in_foreground
 from tui.app.options import Leave
 from tui.kit.canvas import harmless
+from tui.kit.jumps import Jump, next_task
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
-    from tui.screens.page import Page
 
 
 LOOK_BACK = 10.0
@@ -31,12 +31,18 @@ def run(app: DevteamApp, name: str) -> None:
     match name:
         case "palette":
             open_palette(app)
-        case "iterations" | "evidence" | "diff" | "cost" | "log" | "help" | "plan" | "council" | "sprints" | "settings":
+        case name if name in pages.PAGES:
             go(app, name)
         case "replay":
             replay_sprint(app, "")
         case "look_back":
             look_back(app)
+        case "jump_running" | "jump_failed" | "jump_waiting":
+            jump_to(app, Jump(name.removeprefix("jump_")))
+        case "jump":
+            jump(app)
+        case "request":
+            dialogs.request(app)
         case "approve_all":
             dialogs.confirm_approve_all(app)
         case "repaint":
@@ -87,6 +93,24 @@ def run(app: DevteamApp, name: str) -> None:
             app.tell("this is for the dashboard: esc goes there")
 
 
+def jump_to(app: DevteamApp, kind: Jump) -> None:
+    """To the next task of a kind, round the plan."""
+    found = next_task(app.feed.state, app.view.selected, kind)
+    if found:
+        app.choose(found)
+    else:
+        app.tell(f"no task is {kind}")
+
+
+def jump(app: DevteamApp) -> None:
+    from tui.screens.jump import JumpScreen, targets
+
+    letters = targets(app.screen)
+    if letters and not app.screen.is_modal:
+        page = app.screen
+        app.push_screen(JumpScreen(letters), lambda widget: page.set_focus(widget) if widget is not None else None)
+
+
 def open_palette(app: DevteamApp) -> None:
     from textual.command import CommandPalette
 
@@ -101,38 +125,11 @@ def go(app: DevteamApp, name: str) -> None:
     if isinstance(app.screen, Page) and name == app.screen.NAME:
         app.screen.do_back()
         return
-    page = _page(name)
+    page = pages.make(name)
     if len(app.screen_stack) > app.bottom:
         app.switch_screen(page)
     else:
         app.push_screen(page)
-
-
-def _page(name: str) -> Page:
-    from tui.screens.cost import Cost
-    from tui.screens.council import Council
-    from tui.screens.diff import Diff
-    from tui.screens.events import Log
-    from tui.screens.evidence import Evidence
-    from tui.screens.help import Help
-    from tui.screens.iterations import Iterations
-    from tui.screens.picker import Picker
-    from tui.screens.plan import PlanPage
-    from tui.screens.settings import Settings
-
-    pages: dict[str, type[Page]] = {
-        "iterations": Iterations,
-        "evidence": Evidence,
-        "diff": Diff,
-        "cost": Cost,
-        "log": Log,
-        "help": Help,
-        "plan": PlanPage,
-        "council": Council,
-        "sprints": Picker,
-        "settings": Settings,
-    }
-    return pages[name]()
 
 
 # ── text and files ─────────────────────────────────────────────────────────────────────────────────────────────────

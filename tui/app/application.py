@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
+from msgspec.structs import replace
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
 from textual.binding import BindingType
@@ -16,6 +17,7 @@ from textual.widgets import Input, TextArea
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.link.protocol import Link
+from tui.app import saved
 from tui.app.attention import GIVE_TITLE_BACK, KEEP_TITLE, Attention
 from tui.app.changed_cells import ChangedCells, Shown
 from tui.app.command_search import Commands
@@ -72,6 +74,7 @@ class DevteamApp(App[Leave]):
         self.gates = GateQueue(self.options.clock)
         self.steering = Steering(self)
         self.view = View(glyphs=self.glyphs)
+        self.saved = saved.read(self.options.saved)
         self.comments: list[str] = []
         """What the user wrote this session, for the editor's history."""
         self.drafts: dict[str, str] = {}
@@ -303,7 +306,19 @@ class DevteamApp(App[Leave]):
     # ── themes and words ──
 
     def set_theme(self, name: str) -> None:
+        """Show a theme; `keep_theme` also finds it again next time."""
         self.theme = name
+
+    def keep_theme(self, name: str) -> None:
+        self.set_theme(name)
+        self.keep(replace(self.saved, theme=name))
+
+    def keep(self, chosen: saved.Saved) -> None:
+        """Remember what the user chose."""
+        if chosen != self.saved:
+            self.saved = chosen
+            if problem := saved.write(self.options.saved, chosen):
+                self.tell(problem, "warning")
 
     def report_themes(self, problems: list[ThemeProblem]) -> None:
         if problems:

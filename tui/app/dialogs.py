@@ -8,6 +8,7 @@ from engine.core.gate_choices import BY_CHOICE, meaning
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.core.wording import plural
+from tui.app.options import Leave
 from tui.kit.needs import needs
 from tui.kit.paint import outside
 from tui.panels.gate_text import gate_name
@@ -44,6 +45,17 @@ def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
             app.steering.send_answer(gate.id, choice, text)
 
     app.push_screen(screen, sent)
+
+
+def request(app: DevteamApp) -> None:
+    """What is wanted, in the user's own words: the dashboard is left for a moment and comes back with its planning."""
+    screen = CommentScreen(
+        "WHAT DO YOU WANT?",
+        "One sentence or a page. The repository is looked at, a plan is drafted, you are asked what only you know; "
+        "nothing runs before you approve the plan.",
+        draft_key="request",
+    )
+    app.push_screen(screen, lambda text: app.exit(Leave(action="request", argument=text)) if text else None)
 
 
 def steer(app: DevteamApp) -> None:

@@ -89,6 +89,10 @@ class GateQueue:
             self.resume()
             self._show(name)
 
+    def put_aside(self) -> None:
+        """Something else is looked at: nothing can be answered."""
+        self.aside = bool(self._open)
+
     def resume(self) -> None:
         if self.aside:
             self.aside = False

@@ -31,6 +31,8 @@ class TuiOptions:
     clock: Callable[[], float] = time.time
     user_themes: Path | None = None
     """Folder of the user's own themes."""
+    saved: Path | None = None
+    """The file that keeps what the user chooses here; None: nothing is kept."""
     watch: bool = True
     """Reload themes when their files change."""
     editor: str = ""

@@ -63,7 +63,7 @@ def show(
         _leave(_open(ReplayLink(recorded, name=folder.id, speed=1.0, at_end=False), options))
         return
     if not desk.any_sprint():
-        _leave(_open(waiting_link(desk), options))
+        _leave(_open(waiting_link(desk), options), trust, no_sandbox)
         return
     folder = desk.sprint(sprint)
     if inline:
@@ -72,11 +72,11 @@ def show(
         ask_trust(desk, trust)
         run = Options(trust=trust, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
         _state, leave = asyncio.run(_inline(desk, folder, run, options))
-        _leave(leave)
+        _leave(leave, trust, no_sandbox)
         return
     leave = _attached(desk, folder, options, trust, no_sandbox, quiet=served)
     if not served:
-        _leave(leave)
+        _leave(leave, trust, no_sandbox)
 
 
 def show_demo(folder: Path, options: Options) -> None:
@@ -253,18 +253,21 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
 def _options(
     desk: Desk | None, theme: str, ascii_only: bool, *, replay: bool = False, in_repo: bool = True
 ) -> TuiOptions:
+    from tui.app import saved
     from tui.app.options import TuiOptions
     from tui.app.theme import DEFAULT
 
     config = desk.project.config() if desk is not None else None
     env = os.environ
-    chosen = theme or (config.theme if config is not None else "") or DEFAULT
     home = Path(env.get("XDG_CONFIG_HOME", "") or Path.home() / ".config")
+    own = home / "devteam" / saved.NAME
+    chosen = theme or saved.read(own).theme or (config.theme if config is not None else "") or DEFAULT
     return TuiOptions(
         theme=chosen,
         ascii=ascii_only,
         keys=config.keys if config is not None else {},
         user_themes=home / "devteam" / "themes",
+        saved=own,
         editor=env.get("VISUAL") or env.get("EDITOR") or "vi",
         pager=env.get("PAGER") or "less",
         save_folder=save_folder(desk),
@@ -278,7 +281,18 @@ def save_folder(desk: Desk | None) -> Path:
     return desk.root / ".devteam" / "saved" if desk is not None else Path.cwd()
 
 
-def _leave(leave: Leave) -> None:
+def _request(words: str, trust: str, no_sandbox: bool) -> None:
+    """A new sprint of the user's words; its planning begins at once, and the dashboard shows it."""
+    from engine.service import planning
+    from tui.cli import start_commands as start
+
+    desk = say.desk()
+    ask_trust(desk, trust)
+    made = planning.begin(desk, words, say.today(), trust)
+    start.tui(sprint=made.id, trust=trust, no_sandbox=no_sandbox)
+
+
+def _leave(leave: Leave, trust: str = "", no_sandbox: bool = False) -> None:
     """The dashboard may end by asking for something else: do it."""
     from tui.cli import plan_commands
     from tui.cli import start_commands as start
@@ -288,6 +302,8 @@ def _leave(leave: Leave) -> None:
             start.tui(sprint=sprint)
         case "replay", what:
             start.tui(replay=what)
+        case "request", words:
+            _request(words, trust, no_sandbox)
         case "plan", _ if Path("plan.md").is_file():
             plan_commands.plan(from_=Path("plan.md"))
             start.tui()

@@ -60,7 +60,7 @@ def arrange(width: int, height: int, what: Contents) -> Arrangement:
         stages = max(6, min(what.stages + 2, rows // 2 if rows >= 16 else 7))
         return Arrangement(strip=strip, iteration=stages, narrow=True)
     tasks = max(24, min(what.titles + 4, width * 3 // 10 if width < 160 else 66))
-    side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) // 2)) if width >= 150 else SIDE
+    side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
     work = width - tasks - side
     if work < WORK_LEAST:
         side, work = 0, width - tasks

@@ -99,11 +99,12 @@ def row_lines(
     width: int,
     glyphs: Glyphs,
     look: Look,
+    side: str = "",
 ) -> list[Line]:
-    """A line of code: one row, or as many as it takes when wrapped."""
+    """A line of code: one row, or as many as it takes when wrapped. `side`: old or new, of a line that both have."""
     ground = GROUNDS.get(row.kind, "")
-    of = "old" if row.kind == "-" else "new"
-    number = row.old if row.kind == "-" else row.new
+    of = side or ("old" if row.kind == "-" else "new")
+    number = row.old if of == "old" else row.new
     sign = row.kind if row.kind != "-" else glyphs.minus
     style = {"+": "added", "-": "removed"}.get(row.kind, "muted")
     spans = [

@@ -1,4 +1,4 @@
-"""The footer: keys and words from the registry, as many as fit; each can be clicked."""
+"""The footer: keys and words of what works here, the likely first, as many as fit; each can be clicked."""
 
 from __future__ import annotations
 
@@ -6,30 +6,31 @@ from textual import events
 from textual.message import Message
 
 from tui.kit.canvas import Canvas
-from tui.kit.keys import Action, KeyMap, footer_actions
+from tui.kit.context import Situation, for_footer, label
+from tui.kit.keys import Action, KeyMap
 from tui.kit.paint import Line, Span
 
 GAP = 2
 
 
 def footer_spans(
-    actions: list[Action], keys: KeyMap, width: int, asking: bool = False
+    actions: list[tuple[Action, str]], keys: KeyMap, width: int, asking: bool = False
 ) -> tuple[Line, list[tuple[int, int, str]]]:
     """The line, and which cells belong to which action."""
     spans: list[Span] = [(" ", "")]
     places: list[tuple[int, int, str]] = []
     used = 1
-    last = next((action for action in actions if action.name == "help"), None)
+    last = next((action for action, _ in actions if action.name == "help"), None)
     reserve = len(keys.shown("help", int(asking))) + 1 + len(last.label) + GAP if last else 0
-    for action in actions:
+    for action, words in actions:
         key = keys.shown(action.name, int(asking and action.name == "help"))
-        cells = len(key) + 1 + len(action.label)
+        cells = len(key) + 1 + len(words)
         room = (
             width - used - (0 if action is last else reserve if not any(name == "help" for *_, name in places) else 0)
         )
         if cells + 1 > room:
             continue
-        spans += [(key, "accent bold"), (f" {action.label}", "muted"), (" " * GAP, "")]
+        spans += [(key, "accent bold"), (f" {words}", "muted"), (" " * GAP, "")]
         places.append((used, used + cells, action.name))
         used += cells + GAP
     return tuple(spans), places
@@ -43,23 +44,23 @@ class KeyFooter(Canvas):
             super().__init__()
             self.action = action
 
-    def __init__(self, page: str) -> None:
+    def __init__(self) -> None:
         super().__init__(id="footer")
-        self.page = page
         self.keys: KeyMap | None = None
+        self.here: Situation | None = None
         self.asking = False
         self._places: list[tuple[int, int, str]] = []
 
-    def show(self, keys: KeyMap, asking: bool = False) -> None:
+    def show(self, keys: KeyMap, here: Situation, asking: bool = False) -> None:
         """While a gate is open its `ask` has the question mark, so help is shown with its second key."""
-        self.asking = asking
-        self.keys = keys
+        self.asking, self.keys, self.here = asking, keys, here
         self.on_resize()
 
     def on_resize(self) -> None:
-        if self.keys is None or self.size.width <= 0:
+        if self.keys is None or self.here is None or self.size.width <= 0:
             return
-        line, self._places = footer_spans(footer_actions(self.page), self.keys, self.size.width, self.asking)
+        actions = [(action, label(self.here, action)) for action in for_footer(self.here)]
+        line, self._places = footer_spans(actions, self.keys, self.size.width, self.asking)
         self.set_lines([line])
 
     def on_click(self, event: events.Click) -> None:

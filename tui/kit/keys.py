@@ -74,6 +74,14 @@ ACTIONS: tuple[Action, ...] = (
     _action("help", "question_mark,f1", "help", "Every key, and what it does", "App", 9),
     _action("plan", "p", "plan", "The plan with its criteria", "Go to"),
     _action("council", "b", "council", "What the Bug Council found", "Go to"),
+    _action("questions", "Q", "questions", "Everything that was asked, and what was answered", "Go to"),
+    _action("stats", "percent_sign", "stats", "What all sprints came to: rates, costs and times as plots", "Go to"),
+    _action("learnings", "M", "learnings", "What the sprints decided and what failed", "Go to"),
+    _action("request", "ctrl+n", "new request", "Say what you want; a plan is made of it", "Go to", -1),
+    _action("jump_running", "full_stop", "running", "Go to the next task at work", "Go to", -1),
+    _action("jump_failed", "exclamation_mark", "failed", "Go to the next task that failed", "Go to", -1),
+    _action("jump_waiting", "number_sign", "waiting", "Go to the next task that waits for you", "Go to", -1),
+    _action("jump", "J", "jump", "Put a letter on everything that can have the keys, and go there by it", "Go to", -1),
     _action("sprints", "o", "sprints", "All sprints of this repository", "Go to"),
     _action("replay", "v", "replay", "Play this run again from its beginning", "Go to"),
     _action("settings", "comma", "settings", "Themes, auto modes and what this run was started with", "Go to"),
@@ -85,6 +93,10 @@ ACTIONS: tuple[Action, ...] = (
     _action("match_next", "n", "next match", "Go to the next match", "Pane", -1),
     _action("match_previous", "N", "previous match", "Go to the previous match", "Pane", -1),
     _action("unfold", "x", "unfold", "Show folded output in full, and fold it again", "Pane", 0, "dashboard", "replay"),
+    _action("times", "ctrl+t", "times", "Show when each thing was said, and hide it again", "Pane", -1),
+    _action("fold", "minus", "fold", "Fold every phase that nobody works at, and open them again", "Pane", -1),
+    _action("wrap", "W", "wrap", "Wrap long lines of a change, or cut them", "Pane", -1),
+    _action("context", "plus", "context", "Show more of the code around a change, then all of it", "Pane", -1),
     _action("copy", "C", "copy", "Copy the selected text, or what the pane shows", "Pane"),
     _action("save", "w", "save", "Save what the pane holds to a file", "Pane"),
     _action("pause", "space", "pause", "Pause the sprint after the running calls, and go on again", "Sprint", 11),
@@ -143,6 +155,12 @@ class KeyMap(Struct, frozen=True, kw_only=True):
 _WORDS = {
     "question_mark": "?",
     "dollar_sign": "$",
+    "percent_sign": "%",
+    "full_stop": ".",
+    "exclamation_mark": "!",
+    "number_sign": "#",
+    "minus": "-",
+    "plus": "+",
     "slash": "/",
     "comma": ",",
     "left_square_bracket": "[",
@@ -189,16 +207,3 @@ def _clash(keys: Mapping[str, str], name: str) -> str:
         if mine & {key.strip() for key in theirs.split(",")}:
             return other
     return ""
-
-
-def footer_actions(page: str) -> list[Action]:
-    """What the footer of a page shows, in order; the width decides how many."""
-    if page == "welcome":
-        return [BY_NAME[name] for name in ("palette", "sprints", "settings", "help", "quit")]
-    kind = "dashboard" if page in ("dashboard", "replay") else "page"
-    fitting = [
-        action
-        for action in ACTIONS
-        if action.footer >= 0 and (not action.pages or page in action.pages or kind in action.pages)
-    ]
-    return sorted(fitting, key=lambda action: action.footer or 100)

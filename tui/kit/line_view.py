@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from textual.selection import Selection
 
 
+GUTTER = 9
+"""Cells of a time of day and the blank after it."""
 REFINE = 0.004
 """Seconds a frame may spend on laying out what is not on screen."""
 
@@ -47,6 +50,12 @@ class LineView(Canvas, can_focus=True):
         self.matches: list[int] = []
         """Numbers of the lines that hold the needle."""
         self._searched = 0
+        self.timed = False
+        """When each thing was said stands before it."""
+        self.stamp: Callable[[int], str] = lambda _line: ""
+        """The time of a line, where it has one of its own."""
+        self.at_match = -1
+        """The line of the match that was gone to."""
         self._layout = Layout(self.source, 0, True)
 
     # ── content ──
@@ -72,6 +81,12 @@ class LineView(Canvas, can_focus=True):
         self.folded = folded
         self._lay_out()
         self.search(self.needle)
+        self._settle(top)
+
+    def set_timed(self, timed: bool) -> None:
+        top = self._top()
+        self.timed = timed
+        self._lay_out()
         self._settle(top)
 
     def refine(self) -> bool:
@@ -110,7 +125,8 @@ class LineView(Canvas, can_focus=True):
         return line, start
 
     def _width(self) -> int:
-        return max(0, self.scrollable_content_region.width - 1) if self.is_attached else 0
+        gutter = GUTTER if self.timed else 0
+        return max(0, self.scrollable_content_region.width - 1 - gutter) if self.is_attached else 0
 
     def _lay_out(self) -> None:
         self._layout = Layout(self.source, self._width(), self.folded)
@@ -168,6 +184,7 @@ class LineView(Canvas, can_focus=True):
     def search(self, query: str) -> int:
         """Mark every line that holds the words, whatever the case; how many there are."""
         self.needle = query
+        self.at_match = -1
         self.matches = self._matching(self.source.first) if query else []
         self.refresh()
         return len(self.matches)
@@ -187,11 +204,18 @@ class LineView(Canvas, can_focus=True):
         """Go to the next or previous match; its number from 1, or 0 when there is none."""
         if not self.matches:
             return 0
-        top = self._layout.place(min(self.scroll_offset.y, self.row_count - 1)).line
+        rows = (
+            self.scroll_offset.y,
+            min(self.scroll_offset.y + self.scrollable_content_region.height, self.row_count) - 1,
+        )
+        top, bottom = (self._layout.place(max(0, min(row, self.row_count - 1))).line for row in rows)
+        if top <= self.at_match <= bottom:  # the last screen cannot be scrolled to every match on it
+            top = self.at_match
         at = bisect_right(self.matches, top) if direction > 0 else bisect_left(self.matches, top) - 1
         at %= len(self.matches)
         self.set_following(False)
-        self._settle((self.matches[at], 0))
+        self.at_match = self.matches[at]
+        self._settle((self.at_match, 0))
         return at + 1
 
     def visible_text(self) -> str:
@@ -222,10 +246,16 @@ class LineView(Canvas, can_focus=True):
         ink = ink_of(self.app)
         style = base + ink.style(row.style)
         text = harmless(row.text)
+        line, start, _ = self._layout.place(at)
         if self.needle and self.needle.casefold() in text.casefold():
-            strip = Strip(_marked(text, self.needle, style, style + ink.style("ground on-warning")))
+            found = "ground on-accent bold" if line == self.at_match else "ground on-warning"
+            segments = _marked(text, self.needle, style, style + ink.style(found))
         else:
-            strip = Strip([Segment(text, style)])
+            segments = [Segment(text, style)]
+        if self.timed:
+            words = self.stamp(line) if not start else ""
+            segments = [Segment(f"{words:<{GUTTER}}", base + ink.style("muted")), *segments]
+        strip = Strip(segments)
         strip = self._with_selection(strip, at)
         return strip.crop_extend(scroll.x, scroll.x + width, base).apply_offsets(scroll.x, at)
 

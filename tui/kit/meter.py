@@ -1,4 +1,4 @@
-"""Small drawings made of characters: meters, bars, sparklines and column plots, as spans."""
+"""Small drawings made of characters: meters, bars and sparklines, as spans. Plots with axes: `tui.kit.plot`."""
 
 from __future__ import annotations
 
@@ -33,28 +33,6 @@ def spark(values: Sequence[float], glyphs: Glyphs, style: str = "accent") -> lis
         return [(steps[len(steps) // 2] * len(values), style)]
     marks = [steps[round((value - low) / (high - low) * (len(steps) - 1))] for value in values]
     return [("".join(marks), style)]
-
-
-def columns(
-    values: Sequence[float], width: int, height: int, glyphs: Glyphs, style: str, top: float = 0.0
-) -> list[Line]:
-    """A plot of columns with a bright edge over a quiet ground; `top` is the value at full height."""
-    if not values or width <= 0 or height <= 0:
-        return []
-    sampled = [values[min(len(values) - 1, int((cell + 1) * len(values) / width) - 1)] for cell in range(width)]
-    most = max(top, *sampled) or 1.0
-    steps = glyphs.spark
-    rows: list[Line] = []
-    for row in range(height, 0, -1):
-        spans: list[Span] = []
-        for value in sampled:
-            level = share(value, most) * height * len(steps) - (row - 1) * len(steps)
-            if level > len(steps):
-                spans.append((glyphs.shade if glyphs.ascii else glyphs.block, "line"))
-            else:
-                spans.append((steps[min(len(steps), max(1, round(level))) - 1] if level > 0 else " ", style))
-        rows.append(merged(spans))
-    return rows
 
 
 def merged(spans: Sequence[Span]) -> Line:

@@ -147,6 +147,18 @@ def wrap(text: str, width: int, style: str = "", *, first: str = "", rest: str |
     return out
 
 
+def wrap_to(text: str, width: int, style: str, most: int, *, first: str = "", ellipsis: str = "…") -> list[Line]:
+    """Words over at most so many lines; where some are left out the last one says so."""
+    lines = wrap(text, width, style, first=first)
+    if len(lines) <= most:
+        return lines
+    (indent, tone), (words, _) = lines[most - 1]
+    return [
+        *lines[: most - 1],
+        ((indent, tone), (fit(words, width - cells_of(indent) - len(ellipsis), "") + ellipsis, style)),
+    ]
+
+
 def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int, gap: int = 3) -> list[Line]:
     """Two blocks of lines next to each other."""
     out: list[Line] = []

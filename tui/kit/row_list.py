@@ -1,4 +1,4 @@
-"""RowList: lines with a cursor. Arrow keys move, enter and click choose."""
+"""RowList: lines with a cursor, those that hold the words looked for. Arrow keys move, enter and click choose."""
 
 from __future__ import annotations
 
@@ -53,54 +53,83 @@ class RowList(Canvas, can_focus=True):
     def __init__(self, *, id: str | None = None, title: str = "") -> None:
         super().__init__(id=id)
         self.cursor = 0
+        """Number of the row it is on among all rows, shown or not."""
+        self.needle = ""
+        self._sifted = False
+        self._rows: tuple[Line, ...] = ()
         self._skip: frozenset[int] = frozenset()
+        self._seen: list[int] = []
+        """Numbers of the rows that are shown."""
         if title:
             self.border_title = title
 
     def set_rows(self, rows: Sequence[Line], skip: Sequence[int] = ()) -> None:
         """Rows, and which of them the cursor passes over (headings)."""
-        self._skip = frozenset(skip)
-        self.set_lines(rows)
-        self.cursor = max(0, min(self.cursor, len(rows) - 1))
-        if self.cursor in self._skip:
-            self._step(1)
+        self._rows, self._skip = tuple(rows), frozenset(skip)
+        self._sift()
+
+    def set_needle(self, needle: str) -> None:
+        """Show only the rows with these words, whatever the case, under their headings."""
+        if needle != self.needle:
+            self.needle = needle
+            before = self.cursor
+            self._sift()
+            if self.cursor != before:
+                self.post_message(self.Moved(self, self.cursor))
+
+    def _sift(self) -> None:
+        self._seen = matching(self._rows, self._skip, self.needle)
+        self.set_lines([self._rows[number] for number in self._seen])
+        if self.needle:
+            found = sum(number not in self._skip for number in self._seen)
+            self.border_subtitle = f"{found} of {len(self._rows) - len(self._skip)}"
+            self._sifted = True
+        elif self._sifted:
+            self._sifted, self.border_subtitle = False, None
+        self.cursor = max(0, min(self.cursor, len(self._rows) - 1))
+        if self.cursor not in self._seen or self.cursor in self._skip:
+            free = [number for number in self._seen if number not in self._skip]
+            self.cursor = next((number for number in free if number >= self.cursor), free[-1] if free else 0)
+
+    def _at(self) -> int:
+        """The row of the screen that the cursor is on."""
+        return self._seen.index(self.cursor) if self.cursor in self._seen else 0
+
+    def _number(self, row: int) -> int:
+        return self._seen[row] if 0 <= row < len(self._seen) else -1
 
     def line_at(self, row: int) -> Line:
         """The row under the cursor has a mark, not only a ground: there may be no colours."""
         line = super().line_at(row)
-        if row != self.cursor or row in self._skip or not line or not line[0][0].startswith(" "):
+        number = self._number(row)
+        if number != self.cursor or number in self._skip or not line or not line[0][0].startswith(" "):
             return line
         mark = ">" if self.app.has_class("-ascii") else "▌"
         return ((mark, "accent bold"), (line[0][0][1:], line[0][1]), *line[1:])
 
     def ground_of(self, row: int) -> str:
-        return "on-selected" if row == self.cursor and self.lines and row not in self._skip else ""
+        number = self._number(row)
+        return "on-selected" if number == self.cursor and self.lines and number not in self._skip else ""
 
     def action_move(self, by: int) -> None:
-        before = self.cursor
-        self.cursor = max(0, min(len(self.lines) - 1, self.cursor + by))
-        if self.cursor in self._skip:
-            self._step(1 if by > 0 else -1, before)
+        before, at = self.cursor, self._at()
+        target = max(0, min(len(self._seen) - 1, at + by))
+        step = 1 if by > 0 else -1
+        while 0 <= target < len(self._seen) and self._seen[target] in self._skip:
+            target += step
+        if 0 <= target < len(self._seen):
+            self.cursor = self._seen[target]
         if self.cursor != before:
             self._reveal()
             self.refresh()
             self.post_message(self.Moved(self, self.cursor))
 
-    def _step(self, direction: int, fallback: int = 0) -> None:
-        at = self.cursor
-        while 0 <= at < len(self.lines):
-            if at not in self._skip:
-                self.cursor = at
-                return
-            at += direction
-        self.cursor = fallback
-
     def _reveal(self) -> None:
-        top, height = self.scroll_offset.y, self.scrollable_content_region.height
-        if self.cursor < top:
-            self.scroll_to(y=self.cursor, animate=False)
-        elif self.cursor >= top + height:
-            self.scroll_to(y=self.cursor - height + 1, animate=False)
+        at, top, height = self._at(), self.scroll_offset.y, self.scrollable_content_region.height
+        if at < top:
+            self.scroll_to(y=at, animate=False)
+        elif at >= top + height:
+            self.scroll_to(y=at - height + 1, animate=False)
 
     def action_pick(self) -> None:
         if self.lines and self.cursor not in self._skip:
@@ -109,8 +138,29 @@ class RowList(Canvas, can_focus=True):
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else -1
-        if 0 <= row < len(self.lines) and row not in self._skip:
-            again = row == self.cursor
-            self.cursor = row
+        number = self._number(row)
+        if number >= 0 and number not in self._skip:
+            again = number == self.cursor
+            self.cursor = number
             self.refresh()
-            self.post_message(self.Picked(self, row) if again else self.Moved(self, row))
+            self.post_message(self.Picked(self, number) if again else self.Moved(self, number))
+
+
+def matching(rows: Sequence[Line], skip: frozenset[int], needle: str) -> list[int]:
+    """Numbers of the rows that hold the words, and of the headings above them."""
+    words = needle.casefold().split()
+    if not words:
+        return list(range(len(rows)))
+    out: list[int] = []
+    heading: int | None = None
+    for number, line in enumerate(rows):
+        if number in skip:
+            heading = number
+            continue
+        text = "".join(part for part, _ in line).casefold()
+        above = "".join(part for part, _ in rows[heading]).casefold() if heading is not None else ""
+        if all(word in text or word in above for word in words):
+            if heading is not None and heading not in out:
+                out.append(heading)
+            out.append(number)
+    return out

@@ -23,7 +23,7 @@ class Sheet(Canvas, can_focus=True):
 
     def set_title(self, title: str, subtitle: str = "") -> None:
         """Words on the borders, cut by us: Textual's own ellipsis is no ASCII."""
-        room = max(4, self.size.width - 6)
+        room = self.size.width - 6 if self.size.width > 10 else 200  # not laid out yet: cut when it is
         fold = plain_ascii if self.app.has_class("-ascii") else str
         self.border_title = Content(fold(fit(harmless(title), room))) if title else None
         self.border_subtitle = Content(fold(fit(harmless(subtitle), room))) if subtitle else None

@@ -12,6 +12,8 @@ from tui.kit.wording import seat_name
 
 SHOWN = 4
 """Lines of a tool's result that stay visible when folded."""
+MOST_TIMES = 20_000
+"""Times kept before those of rows that are gone are dropped."""
 MOST = 2000
 """Lines taken from one message; a message of a million lines is its beginning and a count."""
 
@@ -19,17 +21,28 @@ MOST = 2000
 class Stream:
     """The output of one task."""
 
-    __slots__ = ("_effect", "rows")
+    __slots__ = ("_effect", "_second", "rows", "said_at")
 
     def __init__(self) -> None:
         self.rows = Rows()
+        self.said_at: dict[int, int] = {}
+        """When the row of a number was said, in whole seconds; only of the first row said in a second."""
         self._effect = ""
+        self._second = 0
 
     def add(self, output: AgentOutput, glyphs: Glyphs) -> None:
         rows = rows_of(output, glyphs)
         if output.effect != self._effect:
             self._effect = output.effect
             rows = [*([Row("", "")] if len(self.rows) else []), speaker(output, glyphs), *rows]
+        second = int(output.at)
+        if rows and second and second != self._second:
+            self._second = second
+            lead = sum(not row.text for row in rows[:1])
+            self.said_at[self.rows.end + lead] = second
+            if len(self.said_at) > MOST_TIMES:
+                first = self.rows.first
+                self.said_at = {number: at for number, at in self.said_at.items() if number >= first}
         self.rows.extend(rows)
 
 

@@ -61,3 +61,15 @@ def share(part: float, whole: float) -> float:
 
 def short_hash(value: str) -> str:
     return value[:8]
+
+
+def short_sprint(name: str) -> str:
+    """003 of 003-add-login, for an axis."""
+    number, dash, _ = name.partition("-")
+    return number if dash and number.isdigit() else name[:8]
+
+
+def day_and_time(at: float, utc_offset: float) -> str:
+    """17 Nov 14:02, of a sprint in a list."""
+    zone = datetime.timezone(datetime.timedelta(seconds=utc_offset))
+    return datetime.datetime.fromtimestamp(at, zone).strftime("%d %b %H:%M").lstrip("0") if at > 0 else ""

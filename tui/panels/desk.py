@@ -20,6 +20,7 @@ from tui.kit.paint import BLANK, outside
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.panels.desk_text import proof_lines, queue_rows
+from tui.panels.draft_text import about_planning, asked_lines, draft_lines, draft_title
 
 SIDEWAYS = 16
 WIDE = 100
@@ -177,6 +178,9 @@ class Desk(Horizontal):
         if width > 0:
             self.queue.border_title = f"WAITS FOR YOU {view.glyphs.sep} {len(cards)}"
             self.queue.show(view, cards, width)
+        if about_planning(view.state, view.gate):
+            self._draw_planning(view)
+            return
         width, _ = self.proof.room
         if width > 0:
             self.proof.set_title("WHAT SPEAKS FOR IT" if view.task is not None else "")
@@ -184,6 +188,18 @@ class Desk(Horizontal):
         width, _ = self.hunks.room
         if width > 0:
             self._draw_hunks(view, width)
+
+    def _draw_planning(self, view: View) -> None:
+        """A question of the planner, or a plan to approve: what is asked, and what it is about."""
+        width, _ = self.proof.room
+        if width > 0 and view.gate is not None:
+            self.proof.set_title("WHAT IS ASKED")
+            self.proof.set_lines(asked_lines(view, view.gate, width))
+        width, _ = self.hunks.room
+        if width > 0:
+            self.hunks.hunks = []
+            self.hunks.set_title(*draft_title(view))
+            self.hunks.set_lines(draft_lines(view, view.gate, width))
 
     def _arrange(self) -> None:
         """As much room for the proof as its words need, the rest for the code."""

@@ -13,7 +13,7 @@ from tui.kit.outlook import outlook
 from tui.kit.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
 from tui.kit.view import View
 from tui.kit.wording import duration, money, share
-from tui.panels.planning import planning_title
+from tui.panels.planning import planning_step, planning_title
 
 
 def header_lines(view: View, width: int) -> list[Line]:
@@ -57,7 +57,7 @@ def _gap(view: View) -> str:
 def health_spans(view: View) -> list[Span]:
     """Sign, word, reason. A sprint that is not running says how it ended instead."""
     state, glyphs = view.state, view.glyphs
-    if state.plan is None:
+    if state.plan is None and state.planning is None:
         return []
     if not state.running and state.outcome:
         sign, word, style = of_outcome(state.outcome, glyphs)
@@ -78,8 +78,10 @@ def health_spans(view: View) -> list[Span]:
             (f"{glyphs.gate} ", "gate"),
             (word, "gate bold"),
             (f" {glyphs.sep} {duration(view.now - since)}", "gate"),
-            (f"  {state.health.value.lower().replace('_', '-')}", "muted"),
+            (f"  {state.health.value.lower().replace('_', '-')}" if state.plan is not None else "", "muted"),
         ]
+    if state.plan is None:
+        return [(f"{glyphs.run} ", "accent"), (planning_step(view), "accent bold")]
     sign, style = of_health(state.health, glyphs)
     reason = outside(state.health_reason)
     return [(f"{sign} ", style), (state.health.value, f"{style} bold"), (f"  {reason}" if reason else "", "muted")]
@@ -88,7 +90,17 @@ def health_spans(view: View) -> list[Span]:
 def _measures(view: View) -> list[list[Span]]:
     state, glyphs = view.state, view.glyphs
     if state.plan is None:
-        return []
+        if state.planning is None:
+            return []
+        drafts = [
+            (f"{state.planning.version}", "fg bold"),
+            (" drafts" if state.planning.version != 1 else " draft", "muted"),
+        ]
+        return [
+            [(duration(view.elapsed()), "fg bold")],
+            [(money(state.spent_usd), "fg bold"), (" spent", "muted")],
+            drafts,
+        ]
     done, total = state.progress()
     limit = state.policy.budget.session_usd
     used = share(state.spent_usd, limit)
@@ -117,7 +129,7 @@ def _modes(view: View) -> list[list[Span]]:
     """In the order of what must be seen first; the line shows as many as fit."""
     state = view.state
     link = link_spans(view)
-    if state.plan is None:
+    if state.plan is None and state.planning is None:
         return [link] if view.link.status in ("lost", "connecting") else []
     auto = [kind for kind in MAY_BE_AUTO if state.auto_mode(kind)]
     parts: list[list[Span]] = [link]

@@ -1,23 +1,47 @@
-"""The monitor's panel: status and reason, test trend, failing set, flip-flop trace, breakers, permits, progress."""
+"""The monitor's panel: how the sprint is and how each lane is, in plain words; test trend, failing set, guards."""
 
 from __future__ import annotations
+
+from typing import assert_never
 
 from engine.core.model import Health
 from engine.core.state import Record, TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_health
 from tui.kit.meter import spark
-from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, wrap
-from tui.kit.view import View
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, pad, spread, width_of, wrap_to
+from tui.kit.plot import Series, plot
+from tui.kit.view import View, running_tasks
 from tui.panels.panel import Panel
 
 LABEL = 10
 HOUR = 3600.0
+PLOTTED = 3
+"""Measured iterations from which the trend is drawn with axes."""
+
+
+def plain_words(health: Health) -> str:
+    """What a health means, for people."""
+    match health:
+        case Health.PROGRESSING:
+            return "making progress"
+        case Health.STALLED:
+            return "stuck"
+        case Health.FLIP_FLOPPING:
+            return "going in circles"
+        case Health.REGRESSING:
+            return "losing ground"
+        case Health.BLOCKED:
+            return "blocked"
+        case _:
+            assert_never(health)
 
 
 def health_lines(view: View, width: int, height: int) -> list[Line]:
     task = view.task
-    lines = _status(view, task, width)
+    lines = _sprint(view, width)
+    lines += _lanes(view, width)
+    lines += _status(view, task, width)
     if task is not None:
         lines += _trend(view, task, width)
         lines += _failing(view, task, width)
@@ -32,24 +56,83 @@ def _row(label: str, spans: list[Span], width: int) -> Line:
     return crop([(pad(label, LABEL), "muted"), *spans], width)
 
 
+def _sprint(view: View, width: int) -> list[Line]:
+    """The sprint as a whole, in a sentence."""
+    state = view.state
+    if not state.running:
+        return wrap_to(outside(state.health_reason), width, "muted", 2, ellipsis=view.glyphs.ellipsis)
+    sign, style = of_health(state.health, view.glyphs)
+    head: Line = ((f"{sign} ", style), (f"sprint: {plain_words(state.health)}", f"{style} bold"))
+    return [
+        crop(head, width),
+        *wrap_to(outside(state.health_reason), width, "muted", 3, first="  ", ellipsis=view.glyphs.ellipsis),
+    ]
+
+
+def _lanes(view: View, width: int) -> list[Line]:
+    """Every lane at work, where there are several: which one needs a look."""
+    running = running_tasks(view.state)
+    if len(running) < 2:
+        return []
+    lines: list[Line] = [BLANK]
+    for task in running:
+        sign, style = of_health(task.health, view.glyphs)
+        mark = view.glyphs.cursor if task.id == view.selected else " "
+        words = f"T{outside(task.id)} {plain_words(task.health)}"
+        left: list[Span] = [(mark, "accent"), (f"{sign} ", style), (words, "fg")]
+        why = outside(task.health_reason) if task.health is not Health.PROGRESSING else ""
+        room = width - width_of(left) - 2
+        said = why or _passing(task)
+        lines.append(spread(left, [(said, "muted")] if cells_of(said) <= room else [], width, gap=1))
+        if why and cells_of(said) > room:
+            lines += wrap_to(why, width, "muted", 2, first="   ", ellipsis=view.glyphs.ellipsis)
+    return lines
+
+
+def _passing(task: TaskState) -> str:
+    measured = [record for record in task.history if record.total]
+    return f"{measured[-1].passing} of {measured[-1].total}" if measured else ""
+
+
 def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
-    health, reason = view.state.health, view.state.health_reason
-    if task is not None and task.health_reason:
-        health, reason = task.health, task.health_reason
-    sign, style = of_health(health, view.glyphs)
-    if task is None or not view.state.running:
-        return wrap(outside(reason), width, "muted")[:2]
-    head: Line = ((f"{sign} ", style), (health.value, f"{style} bold"))
-    return [head, *wrap(outside(reason), width, "fg" if health is not Health.PROGRESSING else "muted")[:3]]
+    """The chosen task, where it is worse than the sprint or stands alone."""
+    if task is None or not task.health_reason or not view.state.running:
+        return []
+    if task.health is Health.PROGRESSING or task.health_reason == view.state.health_reason:
+        return []
+    sign, style = of_health(task.health, view.glyphs)
+    head: Line = ((f"{sign} ", style), (f"T{outside(task.id)} is {plain_words(task.health)}", f"{style} bold"))
+    return [
+        BLANK,
+        crop(head, width),
+        *wrap_to(outside(task.health_reason), width, "fg", 3, first="  ", ellipsis=view.glyphs.ellipsis),
+    ]
 
 
 def _trend(view: View, task: TaskState, width: int) -> list[Line]:
+    """Tests that passed after each iteration: a plot where there is something to see, else a line."""
     measured = [record for record in task.history if record.total]
     if not measured:
         return []
     last = measured[-1]
-    drawn = spark([float(record.passing) for record in measured], view.glyphs, "good" if last.green else "accent")
-    return [BLANK, _row("tests", [*drawn, (f"  {last.passing} of {last.total}", "fg")], width)]
+    style = "good" if last.green else "accent"
+    if len(measured) < PLOTTED:
+        drawn = spark([float(record.passing) for record in measured], view.glyphs, style)
+        return [BLANK, _row("tests", [*drawn, (f"  {last.passing} of {last.total}", "fg")], width)]
+    passing = Series(points=tuple((float(one.iteration), float(one.passing)) for one in measured), style=style)
+    heading = spread(
+        [(f"tests of T{outside(task.id)}", "muted")], [(f"{last.passing} of {last.total} pass", "fg")], width
+    )
+    rows = plot(
+        [passing],
+        width,
+        7,
+        view.glyphs,
+        y_words=lambda value: f"{value:.0f}",
+        x_words=lambda at: f"it {at:.0f}",
+        top=float(last.total),
+    )
+    return [BLANK, heading, *rows]
 
 
 def _failing(view: View, task: TaskState, width: int) -> list[Line]:

@@ -1,66 +1,102 @@
-"""The ladder of models: rungs with calls, tokens, cost and success; where the task stands; every escalation and why."""
+"""The ladder by outcome: what each rung tried and passed and what a pass costs; what the next failure leads to and
+costs; what a finished task cost beside the other policy; every escalation and why."""
 
 from __future__ import annotations
 
-from engine.core.state import Usage
+from engine.core.model import Decision
+from engine.core.outcomes import COUNCIL, REVIEWERS, NextStep, RungOutcome, next_step, receipt, rung_outcomes, spent_on
+from engine.core.state import TaskState
 from engine.core.wording import plural
-from tui.kit.meter import bar
 from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
 from tui.kit.view import View
-from tui.kit.wording import count, money
+from tui.kit.wording import money
 from tui.panels.panel import Panel
+
+WIDE = 42
+"""Cells from which a rung's spend has a column of its own."""
 
 
 def ladder_lines(view: View, width: int, height: int) -> list[Line]:
-    state, glyphs = view.state, view.glyphs
-    rungs = state.policy.ladder.rungs
+    rungs = rung_outcomes(view.state)
     task = view.task
     here = task.rung if task is not None and task.iteration and not task.ended else -1
-    most = max((usage.calls for usage in state.usage_by_rung.values()), default=0)
-    longest = min(8, max((len(rung.name) for rung in rungs), default=0))
-    lines: list[Line] = []
-    tail = [*_stand(view, width), *_escalations(view, width)]
-    brief = bool(height) and 2 * len(rungs) + len(tail) > height
-    for index, rung in reversed(list(enumerate(rungs))):
-        usage = state.usage_by_rung.get(rung.name, Usage())
-        style = f"rung-{min(index, 3) + 1}"
-        mark: Span = (f"{glyphs.run} ", "accent") if index == here else ("  ", "")
-        left: list[Span] = [mark, (pad(outside(rung.name), longest), f"{style} bold" if index == here else style)]
-        if width >= 30:
-            left += [(" ", ""), *bar(usage.calls, most, max(3, min(12, width - 27)), glyphs, style)]
-        right: list[Span] = [(f"{usage.calls} ", "fg"), ("call " if usage.calls == 1 else "calls", "muted")]
-        right.append(
-            (f" {money(usage.cost_usd):>6}" if usage.calls else f" {glyphs.none:>6}", "fg" if usage.calls else "muted")
-        )
-        lines.append(spread(left, right, width, gap=1))
-        if usage.calls and width >= 26 and not brief:
-            lines.append(_detail(view, usage, width))
-    return [*lines, *tail]
+    names = 9 if width >= 31 else 7
+    lines: list[Line] = [
+        crop([(" " * (names + 2), ""), (_columns("tried", "pass", "spent", "$/pass", width, names), "muted")], width)
+    ]
+    for place, rung in reversed(list(enumerate(rungs))):
+        lines.append(_rung(view, rung, place, place == here, width, names))
+    lines += _apart(view, width, names)
+    return [*lines, *_stand(view, width), *_receipt(view, width), *_escalations(view, width)]
 
 
-def _detail(view: View, usage: Usage, width: int) -> Line:
+def _columns(tried: str, passed: str, spent: str, each: str, width: int, names: int) -> str:
+    middle = f"{tried:>6}{passed:>5}" + (f"{spent:>9}" if width >= WIDE else "")
+    return f"{middle}{each:>{max(8, width - 2 - names - len(middle))}}"
+
+
+def _rung(view: View, rung: RungOutcome, place: int, here: bool, width: int, names: int) -> Line:
     glyphs = view.glyphs
-    words: list[Span] = [("    ", ""), (f"{glyphs.ok} {usage.successes}", "good"), ("  ", "")]
-    words.append((f"{glyphs.bad} {usage.failures}", "bad" if usage.failures else "muted"))
-    tokens = f"{count(usage.tokens.total())} tokens"
-    return spread(words, [(tokens, "muted")], width, gap=1)
+    style = f"rung-{min(place, 3) + 1}"
+    each = money(rung.usd_per_pass) if rung.usd_per_pass is not None else glyphs.none
+    mark: Span = (f"{glyphs.run} ", "accent") if here else ("  ", "")
+    words = _columns(str(rung.attempts), str(rung.passed), money(rung.usd), each, width, names)
+    name: Span = (pad(outside(rung.name), names), f"{style} bold" if here else style)
+    return crop([mark, name, (words, "fg" if rung.attempts else "muted")], width)
+
+
+def _apart(view: View, width: int, names: int) -> list[Line]:
+    """Reviewers and councils: paid at some rung, but no attempt of it."""
+    lines: list[Line] = []
+    for label, roles in (("reviews", REVIEWERS), ("council", COUNCIL)):
+        usage = spent_on(view.state, roles)
+        if usage.calls:
+            left: list[Span] = [("  ", ""), (pad(label, names), "muted"), (f"  {plural(usage.calls, 'call')}", "muted")]
+            lines.append(spread(left, [(money(usage.cost_usd), "muted")], width, gap=1))
+    return lines
 
 
 def _stand(view: View, width: int) -> list[Line]:
-    """Where the present task stands: failures so far against what its rung may have."""
+    """Where the present task stands, and the forecast of the step after another failure."""
     task = view.task
     if task is None or not task.iteration or task.ended:
         return []
     if task.council:
         said = "the council sits" if task.council == "sitting" else "the attempt after the council"
         return [BLANK, *wrap(f"T{outside(task.id)} at {view.rung_name(task.rung)}: {said}", width, "fg")]
-    failures = task.failures.get("implementer", 0)
-    allowed = view.state.policy.ladder.threshold(task.rung)
-    name = view.rung_name(task.rung)
-    top = task.rung >= len(view.state.policy.ladder.rungs) - 1
-    after = "the council" if top else view.rung_name(task.rung + 1)
-    words = f"T{outside(task.id)} at {name}: {failures} of {allowed} failures, then {after}"
-    return [BLANK, *wrap(words, width, "fg")]
+    step = next_step(view.state, task)
+    if step is None:
+        return []
+    head = f"T{outside(task.id)} at {view.rung_name(task.rung)}; if it fails: "
+    return [BLANK, *wrap(head + step_words(view, task, step), width, "fg")]
+
+
+def step_words(view: View, task: TaskState, step: NextStep) -> str:
+    """What comes after a failure, and what that costs."""
+    name = outside(view.rung_name(step.rung))
+    match step.decision:
+        case Decision.COUNCIL:
+            return "the Bug Council"
+        case Decision.BLOCKED:
+            return f"you ({outside(step.reason)})"
+        case Decision.ITERATE:
+            where = f"{name} again" if step.rung == task.rung else f"down to {name}"
+        case _:
+            where = f"up to {name}"
+    about = "~" if view.glyphs.ascii else "≈"
+    return f"{where}, {money(step.usd)} a try, {about}{step.chance:.0%} pass, {about}{money(step.usd_per_pass)} a pass"
+
+
+def _receipt(view: View, width: int) -> list[Line]:
+    """What the chosen task cost; while it is at work, the one that ended last."""
+    task = view.task
+    if task is None or not task.ended:
+        ended = [one for one in view.state.tasks.values() if one.ended and one.history]
+        task = max(ended, key=lambda one: one.ended_at, default=None)
+    found = receipt(view.state, task) if task is not None else None
+    if found is None or task is None:
+        return []
+    return [BLANK, *wrap(f"T{outside(task.id)}: {found.words()}", width, "muted")]
 
 
 def _escalations(view: View, width: int) -> list[Line]:
@@ -90,7 +126,9 @@ class LadderPanel(Panel):
         super().__init__(id="ladder")
 
     def title(self, view: View) -> tuple[str, str]:
-        return "LADDER", ""
+        policy = view.state.policy.ladder
+        how = "/".join(str(number) for number in policy.failures) if policy.policy == "classic" else "by index"
+        return f"LADDER {view.glyphs.sep} {how}", ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         return ladder_lines(view, width, height)

@@ -17,6 +17,7 @@ from tui.kit.paint import outside
 from tui.kit.rows import Rows
 from tui.kit.stream import Stream
 from tui.kit.view import View, running_tasks
+from tui.kit.wording import clock_time
 from tui.panels.panel import shorter
 
 
@@ -74,6 +75,7 @@ class OutputPanel(Vertical):
         """The first row that was kept, and the end, when last looked."""
         self._title = ("", "")
         self._found = ""
+        self._offset = 0.0
 
     def compose(self) -> ComposeResult:
         yield LineView()
@@ -97,12 +99,17 @@ class OutputPanel(Vertical):
         if task != self.task_id or stream is not self._stream:
             self.task_id, self._stream = task, stream
             self.lines.reset(stream.rows if stream else Rows())
+            self.lines.stamp = lambda line: clock_time(at, self._offset) if (at := self._times().get(line)) else ""
         elif stream is not None and (stream.rows.first, stream.rows.end) != self._kept:
             self.lines.take()
+        self._offset = view.state.utc_offset
         self._kept = (stream.rows.first, stream.rows.end) if stream else (0, 0)
         more = self.lines.refine()
         self._retitle(view)
         return more
+
+    def _times(self) -> Mapping[int, int]:
+        return self._stream.said_at if self._stream is not None else {}
 
     def _retitle(self, view: View) -> None:
         sep = view.glyphs.sep

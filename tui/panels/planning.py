@@ -28,6 +28,12 @@ def planning_title(view: View) -> str:
     return f"planning: {outside(planning.request.strip().splitlines()[0] if planning.request.strip() else '')}"
 
 
+def planning_step(view: View) -> str:
+    """What the conversation is at, in words."""
+    planning = view.state.planning
+    return dict(STEPS).get(planning.stage, "planning") if planning is not None else ""
+
+
 def planning_rows(view: View, width: int) -> list[Line]:
     """The steps with where it stands, what was answered, what is objected to, and the draft's tasks."""
     planning = view.state.planning

@@ -1,6 +1,8 @@
-"""The task tree: phases, tasks, state, iteration, rung, duration, lane; the cursor is the selected task."""
+"""The task tree: phases that fold, tasks with state, rung, duration and lane; the cursor is the selected task."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from textual import events
 from textual.binding import Binding
@@ -14,21 +16,42 @@ from tui.kit.wording import duration
 from tui.panels.panel import Panel
 from tui.panels.planning import planning_rows
 
+PHASE = "\u00a7"
+"""Begins the id of a phase's heading: no task's id does."""
 
-def task_rows(view: View, width: int) -> list[tuple[str, Line]]:
-    """Lines with the id of the task they show; phases have none."""
+
+def task_rows(view: View, width: int, needle: str = "", folded: frozenset[int] = frozenset()) -> list[tuple[str, Line]]:
+    """Lines with the id of the task they show; a phase's heading has its number behind a sign of its own."""
     state = view.state
     rows: list[tuple[str, Line]] = []
     phases = state.plan.phases if state.plan else ()
+    words = needle.casefold().split()
     for index, phase in enumerate(phases):
         tasks = [task for task in state.tasks.values() if task.phase == index]
+        shown = [task for task in tasks if found(task, words)] if words else tasks
+        if words and not shown:
+            continue
         done = sum(task.status is Status.COMPLETE for task in tasks)
         if rows:
             rows.append(("", BLANK))
-        name = [(outside(phase.title).upper(), "muted bold")]
-        rows.append(("", spread(name, [(f"{done}/{len(tasks)}", "muted")], width)))
-        rows.extend((task.id, task_line(view, task, width)) for task in tasks)
+        closed = index in folded and not words
+        here = closed and any(task.id == view.selected for task in tasks)
+        mark: Span = (view.glyphs.cursor if here else " ", "accent")
+        name: list[Span] = [
+            mark,
+            (f"{view.glyphs.closed if closed else view.glyphs.open} ", "muted"),
+            (outside(phase.title).upper(), "muted bold"),
+        ]
+        rows.append((f"{PHASE}{index}", spread(name, [(f"{done}/{len(tasks)}", "muted")], width)))
+        if not closed:
+            rows.extend((task.id, task_line(view, task, width)) for task in shown)
     return rows
+
+
+def found(task: TaskState, words: Sequence[str]) -> bool:
+    """Every word is in the task's id, title or status."""
+    text = f"{task.id} {task.spec.title} {task.status.value} {'gate' if task.gate else ''}".casefold()
+    return all(word in text for word in words)
 
 
 def wanted_width(view: View) -> int:
@@ -84,11 +107,13 @@ def _meta(view: View, task: TaskState, word: str, style: str, width: int) -> lis
 
 
 class TasksPanel(Panel):
-    """Up and down choose a task; choosing one stops following the running one until `f`."""
+    """Up and down choose a task, left and right fold its phase; choosing stops following the running one until `f`."""
 
     BINDINGS = [
         Binding("up,k", "choose(-1)", "previous task", show=False),
         Binding("down,j", "choose(1)", "next task", show=False),
+        Binding("left", "fold(True)", "fold", show=False),
+        Binding("right", "fold(False)", "unfold", show=False),
     ]
 
     class Chosen(Message):
@@ -101,16 +126,23 @@ class TasksPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="tasks")
         self._ids: list[str] = []
+        self.needle = ""
+        self.folded: frozenset[int] = frozenset()
 
     def title(self, view: View) -> tuple[str, str]:
         follow = "following" if view.following else "f follows"
         if view.state.plan is None and view.state.planning is not None:
             return "PLANNING", ""
+        if self.needle:
+            matching = sum(found(task, self.needle.casefold().split()) for task in view.state.tasks.values())
+            return "TASKS", f"{matching} of {len(view.state.tasks)}"
         return "TASKS", follow if view.state.tasks else ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        rows = task_rows(view, width)
+        rows = task_rows(view, width, self.needle, self.folded)
         self._ids = [task for task, _ in rows]
+        if not rows and self.needle and view.state.tasks:
+            return [(("no task holds these words", "muted"),)]
         if not rows:
             return planning_rows(view, width)
         return [line for _, line in rows]
@@ -131,14 +163,49 @@ class TasksPanel(Panel):
             self.scroll_to(y=max(0, row - height // 2), animate=False)
 
     def action_choose(self, step: int) -> None:
-        ids = [task for task in self._ids if task]
+        ids = [task for task in self._ids if task and not task.startswith(PHASE)]
         if not ids:
             return
-        at = ids.index(self.view.selected) if self.view.selected in ids else 0
-        self.post_message(self.Chosen(ids[max(0, min(len(ids) - 1, at + step))]))
+        if self.view.selected in ids:
+            target = ids[max(0, min(len(ids) - 1, ids.index(self.view.selected) + step))]
+        else:  # in a phase that is folded, or filtered away: the nearest one that is seen
+            order = list(self.view.state.tasks)
+            at = order.index(self.view.selected) if self.view.selected in order else 0
+            beyond = [task for task in ids if (order.index(task) - at) * step > 0]
+            target = (beyond[0] if step > 0 else beyond[-1]) if beyond else ids[-1 if step > 0 else 0]
+        self.post_message(self.Chosen(target))
+
+    def action_fold(self, folded: bool) -> None:
+        task = self.view.task
+        if task is not None:
+            self._set_folded(task.phase, folded)
+
+    def _set_folded(self, phase: int, folded: bool) -> None:
+        self.folded = self.folded | {phase} if folded else self.folded - {phase}
+        self.redraw()
+
+    def fold_all(self) -> None:
+        """Every phase but the one at work; all open again where any is folded."""
+        if self.folded:
+            self.folded = frozenset()
+        else:
+            busy = {task.phase for task in self.view.state.tasks.values() if task.status is Status.RUNNING or task.gate}
+            phases = self.view.state.plan.phases if self.view.state.plan else ()
+            self.folded = frozenset(range(len(phases))) - busy
+        self.redraw()
+
+    def set_needle(self, needle: str) -> None:
+        self.needle = needle
+        self.redraw()
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         row = offset.y + self.scroll_offset.y if offset is not None else -1
-        if 0 <= row < len(self._ids) and self._ids[row]:
-            self.post_message(self.Chosen(self._ids[row]))
+        if not 0 <= row < len(self._ids) or not self._ids[row]:
+            return
+        name = self._ids[row]
+        if name.startswith(PHASE):
+            phase = int(name.removeprefix(PHASE))
+            self._set_folded(phase, phase not in self.folded)
+        else:
+            self.post_message(self.Chosen(name))

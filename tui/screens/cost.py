@@ -6,9 +6,11 @@ from collections.abc import Iterable
 
 from engine.core.events import AgentFinished, Envelope, decode_envelope
 from engine.core.state import Usage
+from engine.core.wording import plural
 from engine.link.protocol import GetEvents
-from tui.kit.meter import bar, columns, meter
-from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, width_of
+from tui.kit.meter import bar, meter
+from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, width_of
+from tui.kit.plot import Series, plot
 from tui.kit.view import View
 from tui.kit.wording import count, day_of, duration, money, share
 from tui.screens.list_page import SheetPage
@@ -30,7 +32,8 @@ def spend_over_time(envelopes: Iterable[Envelope]) -> list[tuple[float, float]]:
 def cost_lines(view: View, points: list[tuple[float, float]], width: int, height: int) -> list[Line]:
     lines = _budgets(view, width)
     if points and height > 16:
-        lines += [BLANK, *_plot(view, points, width, max(4, min(12, height // 4)))]
+        rows = max(6, min(14, height // 3))
+        lines += [BLANK, (("SPENT OVER TIME", "muted bold"),), *_plot(view, points, width, rows)]
     blocks = [_rungs(view, width), _roles(view, width), _tasks(view, width), _days(view, width)]
     if width >= 108:
         half = (width - 3) // 2
@@ -65,7 +68,7 @@ def _budgets(view: View, width: int) -> list[Line]:
             )
         )
     held = state.reserved_usd()
-    calls = f"{state.calls} calls" + (f" of {policy.max_calls}" if policy.max_calls else "")
+    calls = plural(state.calls, "call") + (f" of {policy.max_calls}" if policy.max_calls else "")
     rate = state.spent_usd / max(view.elapsed(), 1.0) * 3600
     parts = f"{calls}   {duration(view.elapsed())}   {money(rate)} an hour" + (
         f"   {money(held)} reserved" if held else ""
@@ -79,26 +82,17 @@ def _budgets(view: View, width: int) -> list[Line]:
 
 
 def _plot(view: View, points: list[tuple[float, float]], width: int, height: int) -> list[Line]:
-    """Spend so far over the time of the run, a column a cell."""
+    """Spend so far over the time of the run, and the tests that passed then."""
     start, end = view.state.created_at or points[0][0], max(points[-1][0], view.now if view.state.running else 0)
-    cells = max(8, width - 10)
-    step = max((end - start) / cells, 0.001)
-    values: list[float] = []
-    at = 0
-    spent = 0.0
-    for cell in range(cells):
-        while at < len(points) and points[at][0] <= start + (cell + 1) * step:
-            spent = points[at][1]
-            at += 1
-        values.append(spent)
-    drawn = columns(values, cells, height, view.glyphs, "accent", max(spent, 0.01))
-    lines: list[Line] = []
-    for row, line in enumerate(drawn):
-        label = money(spent) if row == 0 else money(0) if row == height - 1 else ""
-        lines.append(((f"{label:>8} ", "muted"), (view.glyphs.bar, "line"), *line))
-    tail = duration(end - start)
-    lines.append(((" " * 9, ""), *spread([("start", "muted")], [(tail, "muted")], cells + 1)))
-    return lines
+    drawn = ((start, 0.0), *points, (end, points[-1][1]))
+    return plot(
+        [Series(points=drawn, steps=True, filled=True)],
+        width,
+        height,
+        view.glyphs,
+        y_words=money,
+        x_words=lambda at: duration(at - start),
+    )
 
 
 def _table(view: View, title: str, rows: list[tuple[str, str, float, str]], width: int) -> list[Line]:
@@ -125,7 +119,7 @@ def _table(view: View, title: str, rows: list[tuple[str, str, float, str]], widt
 
 
 def _words(usage: Usage) -> str:
-    return f"{usage.calls:>3} calls {count(usage.tokens.total()):>7} tokens"
+    return f"{plural(usage.calls, 'call'):>9} {count(usage.tokens.total()):>7} tokens"
 
 
 def _rungs(view: View, width: int) -> list[Line]:
@@ -146,7 +140,7 @@ def _roles(view: View, width: int) -> list[Line]:
 def _tasks(view: View, width: int) -> list[Line]:
     tasks = sorted((task for task in view.state.tasks.values() if task.spent_usd), key=lambda task: -task.spent_usd)
     rows = [
-        (f"{outside(task.id)} {outside(task.spec.title)}", "fg", task.spent_usd, f"{task.iteration} iterations")
+        (f"{outside(task.id)} {outside(task.spec.title)}", "fg", task.spent_usd, plural(task.iteration, "iteration"))
         for task in tasks[:12]
     ]
     return _table(view, "BY TASK", rows, width)

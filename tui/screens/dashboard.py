@@ -7,18 +7,19 @@ from enum import StrEnum
 from functools import partialmethod
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from msgspec.structs import replace
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
-from tui.kit.arrange import Arrangement, Contents, arrange
+from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.line_view import LineView
 from tui.kit.needs import NeedKind
 from tui.kit.paint import Line, Span
-from tui.kit.panes import COLUMNS, FOCUSED, PANES, PaneGroup, PaneName, members, tabs
+from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members, tabs
 from tui.kit.sheet import Sheet
 from tui.kit.view import View, running_tasks
 from tui.panels.desk import Desk, Queue
@@ -33,15 +34,13 @@ from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
 from tui.panels.strip import StripPanel, lanes_of
 from tui.panels.tasks import TasksPanel, task_rows, wanted_width
+from tui.screens.dashboard_places import GROUP_OF, LEFT_STAGES, place
 from tui.screens.page import Page
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
 
 NAMES = tuple(pane.name for pane in FOCUSED)
-LEFT_STAGES = "iteration-left"
-"""The iteration pane's other place."""
-GROUP_OF = {pane.name: pane.group for pane in PANES}
 
 
 class Mode(StrEnum):
@@ -94,10 +93,18 @@ class Dashboard(Page):
                 for group in COLUMNS:
                     panels = [make(pane.name) for pane in members(group)]
                     if group is PaneGroup.TASKS:
-                        panels.append(IterationPanel(LEFT_STAGES))
+                        box = Input(
+                            placeholder="tasks with these words; enter keeps, esc ends", id="task-filter", compact=True
+                        )
+                        panels = [box, *panels, IterationPanel(LEFT_STAGES)]
                     yield Vertical(*panels, id=f"{group}-column")
             yield Desk(self._ask, self.dev.redraw)
             yield Sheet(id="morning")
+
+    def mounted(self) -> None:
+        super().mounted()
+        for panel in self.query(OutputPanel):
+            panel.lines.timed = self.dev.saved.times
 
     @property
     def desk(self) -> Desk:
@@ -150,6 +157,17 @@ class Dashboard(Page):
 
     # ── modes ──
 
+    def mode_name(self) -> str:
+        return self.mode.value
+
+    @property
+    def showing_desk(self) -> bool:
+        return self.mode is Mode.DESK
+
+    @property
+    def showing_morning(self) -> bool:
+        return self.mode is Mode.MORNING
+
     def set_mode(self, mode: Mode) -> None:
         """Change what is shown; the keys go with it."""
         self.mode = mode
@@ -199,49 +217,8 @@ class Dashboard(Page):
             return
         self._placed = key
         self.tiles = 1 if self.zoomed is PaneName.OUTPUT or plan.narrow else plan.tiles
-        self._apply(plan, strip)
+        place(self, plan, strip, flying=self.mode is Mode.FLIGHT)
         self.call_after_refresh(self.dev.redraw)
-
-    def _apply(self, plan: Arrangement, strip: StripPanel) -> None:
-        flying = self.mode is Mode.FLIGHT
-        zoom = self.zoomed
-        self.query_one("#tabs").display = flying and plan.narrow and zoom is None
-        strip.display = flying and ((plan.strip > 0 and zoom is None) or zoom is PaneName.STRIP)
-        strip.styles.height = "1fr" if zoom is PaneName.STRIP else plan.strip
-        self.query_one("#body").display = flying and zoom is not PaneName.STRIP
-        self.desk.display = self.mode is Mode.DESK
-        self.morning.display = self.mode is Mode.MORNING
-        only = GROUP_OF[zoom] if zoom is not None else self.group if plan.narrow else None
-        columns = {group: self.query_one(f"#{group}-column") for group in COLUMNS}
-        for group, column in columns.items():
-            column.display = only in (None, group) and not (group is PaneGroup.SIDE and only is None and not plan.side)
-        left = plan.left and zoom is None
-        self.query_one("#tasks").styles.height = "1fr"
-        stages = self.query_one(f"#{LEFT_STAGES}")
-        stages.display, stages.styles.height = left, plan.iteration
-        columns[PaneGroup.TASKS].styles.width = "1fr" if only else plan.tasks
-        columns[PaneGroup.SIDE].styles.width = "1fr" if only else plan.side
-        columns[PaneGroup.SIDE].styles.layout = "horizontal" if plan.narrow and zoom is None else "vertical"
-        heights = {
-            PaneName.ITERATION: plan.iteration,
-            PaneName.LADDER: plan.ladder,
-            PaneName.HEALTH: plan.health,
-        }
-        for name, rows in heights.items():
-            pane = self.query_one(f"#{name}")
-            pane.display = zoom in (None, name) and not (left and name is PaneName.ITERATION)
-            full = zoom is name or (name is not PaneName.ITERATION and plan.narrow)
-            pane.styles.height = "1fr" if full or (name is PaneName.HEALTH and not plan.recent) else rows
-            pane.styles.width = "1fr"
-        outputs = self.query_one("#outputs")
-        outputs.display = zoom in (None, PaneName.OUTPUT)
-        outputs.styles.grid_size_columns = 1 if self.tiles == 1 else plan.columns
-        outputs.styles.grid_size_rows = 1 if self.tiles == 1 else plan.rows
-        for panel in self.query(OutputPanel):
-            panel.display = panel.slot < self.tiles
-        recent = self.query_one(RecentPanel)
-        recent.display = plan.recent and zoom is None and not plan.narrow
-        recent.styles.height = "1fr"
 
     # ── panes ──
 
@@ -333,11 +310,39 @@ class Dashboard(Page):
             panel.lines.set_following(True)
 
     def do_search(self) -> None:
+        """Filters the tasks where they have the keys, else searches the output."""
         if self.mode is not Mode.FLIGHT:
             self.set_mode(Mode.FLIGHT)
+        if self.focused_pane() is PaneName.TASKS:
+            self.add_class("-filtering")
+            self.query_one("#task-filter", Input).focus()
+            return
         self._show_group(PaneGroup.WORK)
         self._place(self.dev.view, self.query_one(StripPanel))
         self.output().open_search()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.query_one(TasksPanel).set_needle(event.value)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.query_one(TasksPanel).focus()
+
+    def _end_filter(self) -> None:
+        self.remove_class("-filtering")
+        self.query_one("#task-filter", Input).value = ""
+        self.query_one(TasksPanel).focus()
+
+    def do_fold(self) -> None:
+        self.query_one(TasksPanel).fold_all()
+
+    def do_times(self) -> None:
+        timed = not self.dev.saved.times
+        for panel in self.query(OutputPanel):
+            panel.lines.set_timed(timed)
+        self.dev.keep(replace(self.dev.saved, times=timed))
+        self.dev.redraw()
 
     def do_match_next(self) -> None:
         if self.mode is Mode.DESK:
@@ -360,6 +365,8 @@ class Dashboard(Page):
         output = self.output()
         if output.has_class("-searching"):
             output.close_search()
+        elif self.has_class("-filtering"):
+            self._end_filter()
         elif self.zoomed:
             self._zoom(None)
         elif self.mode is not self._wanted:

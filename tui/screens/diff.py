@@ -1,82 +1,36 @@
-"""The diff of a task: files at the left, code in colour at the right, side by side where there is room."""
+"""The diff of a task: files at the left, code in colour at the right. Wraps, scrolls sideways, fills the screen."""
 
 from __future__ import annotations
 
+from textual.binding import Binding
+
 from engine.link.protocol import GetDiff
-from tui.kit.diffing import DiffRow, FileDiff, coloured, pairs, parse
-from tui.kit.paint import BLANK, Line, Span, crop, end_of_path, outside, spread, width_of
+from tui.kit.diffing import FileDiff, parse
+from tui.kit.hunks import Look
+from tui.kit.paint import BLANK, Line, Span, end_of_path, outside, spread, width_of
 from tui.kit.view import View
+from tui.panels.diff_text import diff_lines
 from tui.screens.list_page import ListPage
 
-SIDE_BY_SIDE = 110
-"""Cells from which two columns are drawn."""
-
-GROUNDS = {"+": " on-added-ground", "-": " on-removed-ground"}
-
-
-def diff_lines(view: View, file: FileDiff, width: int) -> list[Line]:
-    code = _code(file)
-    if width >= SIDE_BY_SIDE:
-        half = (width - 1) // 2
-        lines: list[Line] = []
-        for left, right in pairs(file.rows):
-            if left is right and left is not None and left.kind in "@!":
-                lines.append(_heading(view, left, width))
-                continue
-            first = _cell(left, code, half, "old", view)
-            second = _cell(right, code, width - half - 1, "new", view)
-            lines.append((*first, (view.glyphs.bar, "line"), *second))
-        return lines
-    return [_heading(view, row, width) if row.kind in "@!" else _cell(row, code, width, "", view) for row in file.rows]
-
-
-def _code(file: FileDiff) -> dict[tuple[str, int], tuple[Span, ...]]:
-    """Coloured text of both sides, by side and line number."""
-    out: dict[tuple[str, int], tuple[Span, ...]] = {}
-    for side, kinds in (("old", " -"), ("new", " +")):
-        rows = [row for row in file.rows if row.kind in kinds]
-        spans = coloured(file.path, tuple(row.text for row in rows))
-        out.update({(side, row.old if side == "old" else row.new): line for row, line in zip(rows, spans, strict=True)})
-    return out
-
-
-def _heading(view: View, row: DiffRow, width: int) -> Line:
-    if row.kind == "!":
-        return crop([(f"  {outside(row.text)}", "muted")], width)
-    words = f"line {row.new}  {outside(row.text)}"
-    head = f"{view.glyphs.rule * 2} {words.strip()} "
-    return crop([(head, "accent"), (view.glyphs.rule * max(0, width - len(head)), "line")], width)
-
-
-def _cell(
-    row: DiffRow | None, code: dict[tuple[str, int], tuple[Span, ...]], width: int, side: str, view: View
-) -> Line:
-    """One line of one side, filled to its width so that the ground is even."""
-    if row is None:
-        return ((" " * width, ""),)
-    ground = GROUNDS.get(row.kind, "")
-    of = side or ("old" if row.kind == "-" else "new")
-    number = row.old if of == "old" else row.new
-    sign = row.kind if row.kind != "-" else view.glyphs.minus
-    style = {"+": "added", "-": "removed"}.get(row.kind, "muted")
-    head: list[Span] = [
-        (f"{number:>4} ", f"muted{ground}" if not ground else f"{style}{ground}"),
-        (f"{sign} ", f"{style} bold{ground}"),
-    ]
-    text = code.get((of, number), ((row.text, ""),))
-    line = crop(
-        [*head, *((piece, f"{words}{ground}".strip() if words else f"fg{ground}") for piece, words in text)], width
-    )
-    return (*line, (" " * max(0, width - width_of(line)), f"fg{ground}"))
+SIDEWAYS = 16
+CONTEXTS = (3, 12, 100_000)
+"""Lines around a change: few, more, all of the file."""
 
 
 class Diff(ListPage):
     NAME = "diff"
     LIST_TITLE = "FILES"
+    BINDINGS = [
+        Binding("right", "sideways(1)", "right", show=False),
+        Binding("left", "sideways(-1)", "left", show=False),
+    ]
 
     def __init__(self) -> None:
         super().__init__()
-        self._key: tuple[str, str] = ("", "?")
+        self._key: tuple[str, str, int] = ("", "?", 0)
+        self._around = 0
+        self._look = Look()
+        self._hunks: list[int] = []
         self._files: list[FileDiff] = []
         self._error = ""
         self._text = ""
@@ -86,15 +40,21 @@ class Diff(ListPage):
         task = view.task
         if task is None:
             self.loaded = True  # there is nothing to ask for
-        elif (task.id, task.tree) != self._key:
-            self._key = (task.id, task.tree)
-            self._files, self._error, self._text, self.loaded = [], "", "", False  # never another task's change
+        elif (task.id, task.tree, self._around) != self._key:
+            if (task.id, task.tree) != self._key[:2]:
+                self._files, self._error, self._text = [], "", ""  # never another task's change
+                self._look = Look()
+            self._key, self.loaded = (task.id, task.tree, self._around), False
             self.run_worker(self._load(task.id), group="diff", exclusive=True, exit_on_error=False)
         super().update_view(view)
 
     async def _load(self, task: str) -> None:
         key = self._key
-        answer = await self.ask(GetDiff(task=task))
+        context = CONTEXTS[self._around]
+        answer = await self.ask(GetDiff(task=task, context=0 if context == CONTEXTS[0] else context))
+        if answer.error and context != CONTEXTS[0]:  # a recording knows the usual one
+            self.dev.tell("more of the code cannot be had here")
+            answer = await self.ask(GetDiff(task=task))
         if key != self._key:
             return
         self._error, self._text = answer.error, answer.text
@@ -131,10 +91,56 @@ class Diff(ListPage):
             return [((why, "muted"),)]
         file = self._files[at]
         note = f" {view.glyphs.sep} {file.note}" if file.note else ""
-        self.sheet.set_title(
-            f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", f"{at + 1} of {len(self._files)}"
-        )
-        return diff_lines(view, file, width) or [BLANK]
+        sep = view.glyphs.sep
+        how = "wrapped" if self._look.wrapped else f"from column {self._look.left + 1}" if self._look.left else ""
+        more = f"{CONTEXTS[self._around]} lines around" if self._around == 1 else "whole file" if self._around else ""
+        said = f" {sep} ".join(words for words in (f"{at + 1} of {len(self._files)}", how, more) if words)
+        self.sheet.set_title(f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", said)
+        lines, self._hunks = diff_lines(view, file, width, self._look)
+        return lines or [BLANK]
+
+    # ── how it is looked at ──
+
+    def do_wrap(self) -> None:
+        self._look = Look(wrapped=not self._look.wrapped)
+        self.dev.redraw()
+
+    def action_sideways(self, step: int) -> None:
+        self._look = Look(left=max(0, self._look.left + step * SIDEWAYS))
+        self.dev.redraw()
+
+    def do_zoom(self) -> None:
+        """The code takes the whole screen, and gives it back."""
+        side = self.query_one("#side")
+        side.display = not side.display
+        (self.menu if side.display else self.sheet).focus()
+        self.call_after_refresh(self.dev.redraw)
+
+    def do_context(self) -> None:
+        self._around = (self._around + 1) % len(CONTEXTS)
+        self.dev.redraw()
+
+    def do_match_next(self) -> None:
+        self._step_hunk(1)
+
+    def do_match_previous(self) -> None:
+        self._step_hunk(-1)
+
+    def _step_hunk(self, step: int) -> None:
+        top = round(self.sheet.scroll_offset.y)
+        rows = [row for row in self._hunks if (row > top if step > 0 else row < top)]
+        if rows:
+            self.sheet.scroll_to(y=rows[0] if step > 0 else rows[-1], animate=False)
+
+    def cited(self) -> str:
+        """The place a comment or a question is about: the hunk in sight."""
+        at = self.menu.cursor
+        if not 0 <= at < len(self._files) or not self._hunks:
+            return ""
+        top = round(self.sheet.scroll_offset.y)
+        seen = [number for number, row in enumerate(self._hunks) if row <= top + 1]
+        heads = [row for row in self._files[at].rows if row.kind == "@"]
+        return f"{self._files[at].path}:{heads[seen[-1] if seen else 0].new}"
 
     def shown_task(self) -> str:
         """Whose change is on screen; empty while it is read."""

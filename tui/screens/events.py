@@ -35,14 +35,15 @@ class Log(ListPage):
 
     def body(self) -> Iterable[Widget]:
         with Vertical(id="log"):
-            yield Input(placeholder="words, a task id or an event's name; enter keeps, escape clears", id="filter")
+            yield Input(
+                placeholder="words, a task id or an event's name; enter keeps, esc ends", id="filter", compact=True
+            )
             with Horizontal(id="body"):
                 yield RowList(id="list", title="EVENTS")
                 yield Sheet(id="sheet")
 
     def mounted(self) -> None:
         super().mounted()
-        self.query_one(Input).cursor_blink = False
         self.run_worker(self._load(), exit_on_error=False)
 
     async def _load(self) -> None:
@@ -91,31 +92,13 @@ class Log(ListPage):
     def moved(self, index: int) -> None:
         self._at_end = index >= len(self._shown) - 1
 
-    def do_search(self) -> None:
-        self.add_class("-filtering")
-        self.query_one(Input).focus()
-
     def do_follow(self) -> None:
         self._at_end = True
         self.dev.redraw()
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._filter = event.value.strip().casefold()
+    def sift(self, words: str) -> None:
+        self._filter = words.strip().casefold()
         self._at_end = True
-        self.dev.redraw()
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.menu.focus()
-
-    def do_back(self) -> None:
-        if self.has_class("-filtering"):
-            self.remove_class("-filtering")
-            self.query_one(Input).value = ""
-            self.menu.focus()
-            return
-        super().do_back()
 
 
 def _json_lines(line: str, width: int) -> list[Line]:

@@ -1,50 +1,21 @@
-"""Iterations: every iteration of every task, and the full report of the one under the cursor."""
+"""Iterations: every iteration of every task, and the report of the one under the cursor, drawn."""
 
 from __future__ import annotations
 
+from engine.core.events import decode_envelope
 from engine.core.model import Verdict
-from engine.core.state import Record, TaskState
-from engine.core.wording import plural
-from engine.link.protocol import GetReport
+from engine.core.state import Record
+from engine.link.protocol import GetEvents
 from tui.kit.glyphs import of_decision, of_verdict
+from tui.kit.iteration_facts import Iterated
 from tui.kit.paint import Line, crop, outside, spread, width_of
 from tui.kit.view import View
 from tui.kit.wording import clock_time
+from tui.panels.report_text import report_lines
 from tui.screens.list_page import ListPage
 
-RULE = "═" * 63
-
-
-def composed_report(view: View, task: TaskState, record: Record) -> str:
-    """The seed's iteration report from what the state holds, for when the engine cannot be asked."""
-    limit = view.state.policy.max_iterations + task.granted
-    rung = view.rung_name(record.rung)
-    passed = "PASS" if record.total and not record.failing else "FAIL" if record.total else "NOT_RUN"
-    lines = [
-        RULE,
-        f" TASK LOOP - Iteration {record.iteration}/{limit}",
-        RULE,
-        "",
-        f"[Task] {task.id}: {task.spec.title}",
-        f"[Model] {rung} (complexity: {task.complexity}/14)",
-        "",
-        "[Implementation]",
-        f"  Status: {'completed' if not record.error or record.total else 'failed'}",
-        f"  Files: {plural(len(record.files), 'file')} (+{record.added} -{record.removed})",
-        *(f"    {path}" for path in record.files[:12]),
-        "",
-        "[Quality Gates]",
-        f"  Tests:     {passed} ({record.passing}/{record.total})",
-        f"  All checks: {'PASS' if record.green else 'FAIL'}",
-        *(f"    failing: {name}" for name in record.failing[:12]),
-        "",
-        "[Decision]",
-        f"  {record.decision.value if record.decision else '-'}",
-        f"  Reason: {record.reason}",
-        "",
-        RULE,
-    ]
-    return "\n".join(lines)
+WIDEST = 140
+"""Cells beyond which a report is no easier to read."""
 
 
 class Iterations(ListPage):
@@ -54,9 +25,13 @@ class Iterations(ListPage):
     def __init__(self) -> None:
         super().__init__()
         self._entries: list[tuple[str, int] | None] = []
-        self._reports: dict[tuple[str, int], str] = {}
-        self._asked: set[tuple[str, int]] = set()
+        self._facts = Iterated()
         self._placed = False
+        self.loaded = False
+
+    def mounted(self) -> None:
+        super().mounted()
+        self.run_worker(self._load(), exit_on_error=False)
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         rows: list[Line] = []
@@ -82,26 +57,32 @@ class Iterations(ListPage):
         entry = self._entry()
         if entry is None:
             return [(("the report of an iteration appears here", "muted"),)]
+        for envelope in self.dev.feed.events:
+            self._facts.take(envelope)
         self.sheet.set_title(f"REPORT {view.glyphs.sep} T{outside(entry[0])} iteration {entry[1]}")
-        if entry not in self._asked:
-            self._asked.add(entry)
-            self.run_worker(self._load(entry), exit_on_error=False)
-        text = self._reports.get(entry)
-        if text is None:
-            task = view.state.tasks[entry[0]]
-            record = next((record for record in task.history if record.iteration == entry[1]), None)
-            text = composed_report(view, task, record) if record else ""
-        return [_report_line(line, width, view) for line in text.split("\n")]
+        facts = self._facts.found.get(entry)
+        if facts is None:
+            return [(("reading what it did" if not self.loaded else "the journal has nothing of it", "muted"),)]
+        return report_lines(
+            view, view.state.tasks[entry[0]], entry[1], facts, self._facts.before(*entry), min(width, WIDEST)
+        )
 
     def _entry(self) -> tuple[str, int] | None:
         at = self.menu.cursor
         return self._entries[at] if 0 <= at < len(self._entries) else None
 
-    async def _load(self, entry: tuple[str, int]) -> None:
-        answer = await self.ask(GetReport(task=entry[0], iteration=entry[1]))
-        if answer.text and not answer.error:
-            self._reports[entry] = answer.text
-            self.dev.redraw()
+    async def _load(self) -> None:
+        """From the run's beginning, page by page; what happens now is taken from the feed."""
+        facts = Iterated()
+        while True:
+            answer = await self.ask(GetEvents(after=facts.seq, limit=1000))
+            before = facts.seq
+            for line in answer.events:
+                facts.take(decode_envelope(line))
+            if answer.error or facts.seq == before:
+                break
+        self._facts, self.loaded = facts, True
+        self.dev.redraw()
 
 
 def _row(view: View, record: Record, width: int) -> Line:
@@ -119,20 +100,3 @@ def _row(view: View, record: Record, width: int) -> Line:
     if width > 50:
         right.append((f"  {clock_time(record.at, view.state.utc_offset)}" if record.at else "", "muted"))
     return spread(left, right, width, gap=1)
-
-
-def _report_line(line: str, width: int, view: View) -> Line:
-    """A report's headings and verdicts stand out; its words stay as they are."""
-    text = outside(line) if line.strip() else ""
-    indent = " " * (len(line) - len(line.lstrip()))
-    if set(text) == {"═"}:
-        rule = view.glyphs.rule if view.glyphs.ascii else "═"
-        return ((rule * min(width, 63), "line"),)
-    style = "fg"
-    if text.startswith("[") or line.startswith(" TASK LOOP"):
-        style = "accent bold"
-    elif "PASS" in text or "COMPLETE" in text:
-        style = "good"
-    elif "FAIL" in text or "HALT" in text:
-        style = "bad"
-    return crop([(indent + text, style)], width)

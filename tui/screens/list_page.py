@@ -1,4 +1,4 @@
-"""ListPage: a list at the left and what it points at on the right. SheetPage: one sheet."""
+"""ListPage: a list at the left, filtered by `/`, and what it points at on the right. SheetPage: one sheet."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from textual._path import CSSPathType
-from textual.containers import Horizontal
+from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
+from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
 from tui.kit.paint import Line
@@ -15,6 +16,8 @@ from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.screens.page import Page
+
+FILTER = "words to look for; enter keeps, esc ends"
 
 
 class SheetPage(Page):
@@ -41,6 +44,8 @@ class SheetPage(Page):
     def update_view(self, view: View) -> None:
         width, height = self.sheet.room
         if width > 0:
+            if self.HEADING:
+                self.sheet.set_title(self.HEADING)
             self.sheet.set_lines(self.draw(view, width, height))
 
     async def ask(self, query: AnyQuery) -> Answered:
@@ -64,11 +69,14 @@ class ListPage(SheetPage):
 
     def body(self) -> Iterable[Widget]:
         with Horizontal(id="body"):
-            yield RowList(id="list", title=self.LIST_TITLE)
+            with Vertical(id="side"):
+                yield Input(placeholder=FILTER, id="filter", compact=True)
+                yield RowList(id="list", title=self.LIST_TITLE)
             yield Sheet(id="sheet")
 
     def mounted(self) -> None:
         super().mounted()
+        self.query_one("#filter", Input).cursor_blink = False
         self.menu.focus()
 
     @property
@@ -84,6 +92,33 @@ class ListPage(SheetPage):
         if width > 0:
             self.menu.set_rows(*self.rows(view, width))
         super().update_view(view)
+
+    # ── the filter ──
+
+    def do_search(self) -> None:
+        self.add_class("-filtering")
+        self.query_one("#filter", Input).focus()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.sift(event.value)
+        self.dev.redraw()
+
+    def sift(self, words: str) -> None:
+        """Show what holds these words. A hook, because Textual calls every class's own handler."""
+        self.menu.set_needle(words)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.menu.focus()
+
+    def do_back(self) -> None:
+        if not self.has_class("-filtering"):
+            super().do_back()
+            return
+        self.remove_class("-filtering")
+        self.query_one("#filter", Input).value = ""
+        self.menu.focus()
 
     def on_row_list_moved(self, event: RowList.Moved) -> None:
         event.stop()

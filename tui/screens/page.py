@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
@@ -11,6 +12,7 @@ from textual.widget import Widget
 
 from engine.core.wording import plural
 from tui.kit.canvas import Canvas
+from tui.kit.context import Situation
 from tui.kit.key_footer import KeyFooter
 from tui.kit.paint import Line
 from tui.kit.view import View, running_tasks
@@ -45,13 +47,12 @@ class Page(Screen[None]):
         bar = GateBar()
         bar.brief = self.BRIEF_GATE
         yield bar
-        yield KeyFooter(self.NAME)
+        yield KeyFooter()
 
     def mounted(self) -> None:
         """Set up once the widgets are there. A hook, because Textual calls every class's own `on_mount`."""
 
     def on_mount(self) -> None:
-        self.query_one(KeyFooter).show(self.dev.keys)
         self.mounted()
         self.call_after_refresh(self._first_frame)
 
@@ -72,8 +73,24 @@ class Page(Screen[None]):
         self.query_one(HeaderBar).show(view)
         gates = self.dev.gates
         self.query_one(GateBar).show(view, gates.current, gates.at, gates.total, self.dev.keys, gates.sending)
-        self.query_one(KeyFooter).show(self.dev.keys, gates.current is not None)
+        self.query_one(KeyFooter).show(self.dev.keys, self.situation(view), gates.current is not None)
         self.update_view(view)
+
+    def mode_name(self) -> str:
+        """Which of its faces the page shows, where it has several."""
+        return ""
+
+    def situation(self, view: View) -> Situation:
+        """What the footer and the palette go by."""
+        return Situation(
+            view=view,
+            page=self.NAME,
+            mode=self.mode_name(),
+            own=_own(type(self)),
+            text=hasattr(self, "text_to_save"),
+            restarts=self.dev.options.restart is not None,
+            deep=len(self.dev.screen_stack) > self.dev.bottom,
+        )
 
     def on_resize(self) -> None:
         self.dev.redraw()
@@ -104,6 +121,12 @@ class Page(Screen[None]):
             bar.set_expanded(False)
         elif len(self.dev.screen_stack) > self.dev.bottom:
             self.dev.pop_screen()
+
+
+@cache
+def _own(page: type[Page]) -> frozenset[str]:
+    """Actions that a page does in its own way."""
+    return frozenset(name.removeprefix("do_") for name in dir(page) if name.startswith("do_"))
 
 
 def small_line(view: View) -> Line:

@@ -1,12 +1,12 @@
-"""The sprint picker: every sprint of the repository; enter opens it, `v` plays it again."""
+"""The sprint picker: every sprint of the repository with its date, newest first; enter opens it, `v` plays it again."""
 
 from __future__ import annotations
 
 from engine.link.protocol import GetSprints, SprintLine
 from tui.kit.meter import meter
-from tui.kit.paint import BLANK, Line, Span, outside, pad, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, fitting, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
-from tui.kit.wording import money
+from tui.kit.wording import day_and_time, money
 from tui.screens.list_page import ListPage
 
 
@@ -52,6 +52,7 @@ class Picker(ListPage):
             ((pad("status", 9), "muted"), (outside(sprint.status), "fg")),
             ((pad("done", 9), "muted"), *done),
             ((pad("spent", 9), "muted"), (money(sprint.spent_usd), "fg")),
+            ((pad("last", 9), "muted"), (day_and_time(sprint.at, view.state.utc_offset) or "never worked on", "fg")),
             BLANK,
             (("enter ", "accent bold"), ("opens it", "muted")),
             ((f"{self.dev.keys.shown('replay')} ", "accent bold"), ("plays it again from the beginning", "muted")),
@@ -78,9 +79,15 @@ class Picker(ListPage):
 
 
 def _row(view: View, sprint: SprintLine, width: int) -> Line:
+    """Name, how far it is, and when it was last worked on; what does not fit whole is left to the sheet."""
     here = sprint.id == view.state.sprint
     left: list[Span] = [
-        (f"{view.glyphs.run if here else ' '} ", "accent"),
+        (f" {view.glyphs.run if here else ' '} ", "accent"),
         (outside(sprint.id), "fg bold" if here else "fg"),
     ]
-    return spread(left, [(f"{sprint.done}/{sprint.total} ", "muted"), (outside(sprint.status), "muted")], width, gap=1)
+    parts: list[list[Span]] = [
+        [(f"{sprint.done}/{sprint.total}", "muted")],
+        [(day_and_time(sprint.at, view.state.utc_offset), "muted")] if sprint.at else [],
+        [(outside(sprint.status), "muted")],
+    ]
+    return spread(left, fitting(parts, width - width_of(left) - 1, "  "), width, gap=1)

@@ -9,11 +9,14 @@ from tui.kit.glyphs import of_status
 from tui.kit.paint import BLANK, Line, Span, outside, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import short_hash
+from tui.panels.draft_text import draft_lines
 from tui.screens.list_page import SheetPage
 
 
 def plan_lines(view: View, width: int) -> list[Line]:
     plan = view.state.plan
+    if plan is None and view.state.planning is not None:
+        return draft_lines(view, None, width)
     if plan is None:
         return wrap('There is no plan yet. Type: devteam plan "what you want"', width, "muted")
     lines: list[Line] = [spread([(outside(plan.title), "fg bold")], [(outside(plan.status).lower(), "muted")], width)]

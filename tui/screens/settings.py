@@ -38,12 +38,26 @@ class Settings(ListPage):
     def __init__(self) -> None:
         super().__init__()
         self._entries: list[tuple[str, str] | None] = []
+        self._chosen = ""
+        """The theme that stays when this page is left; the one under the cursor is only tried."""
+
+    def mounted(self) -> None:
+        super().mounted()
+        self._chosen = self.dev.theme
+
+    def on_unmount(self) -> None:
+        if self.dev.is_running and self._chosen and self.dev.theme != self._chosen:
+            self.dev.set_theme(self._chosen)
+
+    def moved(self, index: int) -> None:
+        entry = self._entries[index] if index < len(self._entries) else None
+        self.dev.set_theme(entry[1] if entry is not None and entry[0] == "theme" else self._chosen)
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         rows: list[Line] = [(("THEME", "muted bold"),)]
         self._entries = [None]
         for name, theme in sorted(self.dev.themes.items()):
-            here = name == self.dev.theme
+            here = name == (self._chosen or self.dev.theme)
             left: list[Span] = [
                 (f" {view.glyphs.dot if here else ' '} ", "accent"),
                 (outside(name), "fg bold" if here else "fg"),
@@ -70,7 +84,7 @@ class Settings(ListPage):
         return rows, [at for at, entry in enumerate(self._entries) if entry is None]
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        self.sheet.set_title("THIS RUN", "enter sets what the cursor is on")
+        self.sheet.set_title("THIS RUN", "enter keeps what the cursor is on")
         sample: list[Line] = [
             (("how it looks", "muted bold"),),
             (
@@ -97,7 +111,8 @@ class Settings(ListPage):
         entry = self._entries[index] if index < len(self._entries) else None
         match entry:
             case ("theme", name):
-                self.dev.set_theme(name)
+                self._chosen = name
+                self.dev.keep_theme(name)
             case ("auto", kind):
                 self.dev.steering.set_auto(GateKind(kind))
             case ("attended", _):

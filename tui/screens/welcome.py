@@ -28,6 +28,12 @@ class Way(Struct, frozen=True, kw_only=True):
 
 WAYS = (
     Way(
+        action="request",
+        title="Say what you want",
+        command='devteam plan "add login"',
+        about="a plan is made of it, and you approve it",
+    ),
+    Way(
         action="plan",
         title="Start from a plan",
         command="devteam plan --from plan.md",
@@ -55,7 +61,7 @@ class Welcome(Page):
     CSS_PATH = "welcome.tcss"
 
     def ways(self) -> tuple[Way, ...]:
-        return WAYS if self.dev.options.in_repo else (OUTSIDE, WAYS[1], WAYS[3])
+        return WAYS if self.dev.options.in_repo else (OUTSIDE, WAYS[2], WAYS[4])
 
     def body(self) -> Iterable[Widget]:
         with Vertical(id="body"):
@@ -85,6 +91,9 @@ class Welcome(Page):
     def on_row_list_picked(self, event: RowList.Picked) -> None:
         event.stop()
         way = self.ways()[event.index]
+        if way.action == "request":
+            self.dev.act("request")
+            return
         self.app.exit(Leave(action=way.action, argument=way.command))
 
     def on_key(self, event: events.Key) -> None:

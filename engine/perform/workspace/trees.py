@@ -82,9 +82,14 @@ def diff(git: Git, before: str, after: str, lines: bool = True) -> list[Change]:
     return list(found)
 
 
-def patch(git: Git, before: str, after: str, path: str | None = None, cap: int = 1_000_000) -> str:
+def patch(git: Git, before: str, after: str, path: str | None = None, cap: int = 1_000_000, context: int = 0) -> str:
     """A unified diff for people and prompts, cut at `cap` bytes with a line that says so."""
-    if path is None:
+    if path is None and context:  # asked for now and then: no lasting process of its own
+        wanted = (*_PATCH, f"-U{context}")
+        status, out, err = git.status("diff-tree", *wanted, tree_of(git, before), tree_of(git, after), cap=cap + 1)
+        if status:
+            raise GitError(("diff-tree",), status, err)
+    elif path is None:
         out = git_service.diff(git, _PATCH, tree_of(git, before), tree_of(git, after), cap + 1)
     else:
         status, out, err = git.status("diff-tree", *_PATCH, before, after, "--", fs_path(raw(path)), cap=cap + 1)

@@ -268,8 +268,9 @@ class Workspace:
     def tree_of(self, commit: str) -> str:
         return trees.tree_of(self.store.git, commit)
 
-    def diff(self, before: str, after: str, path: str | None = None, cap: int = 1_000_000) -> str:
-        return trees.patch(self.store.git, before, after, path, cap)
+    def diff(self, before: str, after: str, path: str | None = None, cap: int = 1_000_000, *, context: int = 0) -> str:
+        """`context`: lines around each change; 0: as many as git shows by itself."""
+        return trees.patch(self.store.git, before, after, path, cap, context)
 
     def changed_files(self, before: str, after: str) -> tuple[FileChange, ...]:
         return tuple(change.as_fact() for change in trees.diff(self.store.git, before, after))

@@ -1,0 +1,229 @@
+"""Finding one's way: filters on every list, folded phases, jumps, times, footer by context, a theme tried and kept."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from textual.widgets import Input
+
+from engine.core.state import Status
+from tests.tui.driving import app_on, press, running, settle
+from tests.tui.lanes import live_lanes, many_tasks
+from tests.tui.planned import with_repository
+from tests.tui.reading import text_of, wrong_with
+from tui.app.application import DevteamApp
+from tui.app.saved import Saved, read, write
+from tui.kit.jumps import Jump, fits, next_task
+from tui.kit.paint import plain
+from tui.kit.row_list import RowList, matching
+from tui.panels.output import OutputPanel
+from tui.panels.tasks import TasksPanel
+from tui.screens.settings import Settings
+
+
+def shown(app: DevteamApp) -> str:
+    return "\n".join(text_of(app))
+
+
+def footer(app: DevteamApp) -> str:
+    return text_of(app)[-1]
+
+
+@pytest.mark.parametrize(
+    ("page", "word", "kept", "gone"),
+    [
+        ("i", "escalate", "ESCALATE", "COMPLETE"),
+        ("e", "lint", "lint", "tests  "),
+        ("M", "pandas", "pandas", "scrypt"),
+        ("comma", "ember", "ember", "daylight"),
+        ("l", "committed", "", ""),
+    ],
+)
+async def test_every_list_is_filtered(page: str, word: str, kept: str, gone: str) -> None:
+    from tests.tui.links import live
+
+    app = app_on(with_repository(live("council")))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, page)
+        menu = app.screen.query_one("#list", RowList)
+        before = len(menu.lines)
+        await press(pilot, "slash")
+        assert isinstance(app.focused, Input)
+        await pilot.press(*word)
+        await settle(pilot)
+        rows = plain(menu.lines)
+        assert 0 < len(menu.lines) < before
+        assert kept in rows and (not gone or gone not in rows)
+        await press(pilot, "enter")
+        assert app.focused is menu, "the filter stays, the list has the keys"
+        assert len(menu.lines) < before
+        await press(pilot, "slash", "escape")
+        assert len(menu.lines) == before
+
+
+def test_a_heading_stays_with_what_is_found_below_it() -> None:
+    rows = [((text, ""),) for text in ("ONE", "alpha", "beta", "TWO", "gamma")]
+    assert matching(rows, frozenset({0, 3}), "beta") == [0, 2]
+    assert matching(rows, frozenset({0, 3}), "two GAM") == [3, 4], "words of the heading count"
+    assert matching(rows, frozenset({0, 3}), "delta") == []
+    assert matching(rows, frozenset({0, 3}), " ") == [0, 1, 2, 3, 4]
+
+
+async def test_tasks_are_filtered_where_they_have_the_keys() -> None:
+    app = app_on(many_tasks(300))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "1", "slash")
+        await pilot.press(*"follow-up 27")
+        await settle(pilot)
+        words = plain(app.screen.query_one(TasksPanel).lines)
+        assert "Follow-up 27" in words and "Follow-up 31" not in words
+        await press(pilot, "enter", "down")
+        assert app.view.selected.startswith("2.27"), "the arrows go through what is found"
+        await press(pilot, "escape")
+        assert "Follow-up 31" in plain(app.screen.query_one(TasksPanel).lines)
+
+
+async def test_phases_fold_and_the_selection_is_never_lost() -> None:
+    app = app_on(live_lanes(2, more=4))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "1")
+        panel = app.screen.query_one(TasksPanel)
+        selected = app.view.selected
+        await press(pilot, "left")
+        assert app.view.selected == selected
+        assert not any(row.startswith("1.") for row in panel._ids), "the phase is folded"
+        assert "▌" in plain(panel.lines), "its heading has the mark"
+        await press(pilot, "down")
+        assert app.view.selected.startswith("2."), "down leaves the folded phase"
+        await press(pilot, "up", "minus")
+        assert any(row.startswith("1.") for row in panel._ids), "opened again"
+        await press(pilot, "minus")
+        assert [row for row in panel._ids if row.startswith("2.")] == [], "folded: nobody works there"
+
+
+def test_jumps_go_round_the_plan() -> None:
+    from tests.core.test_outcomes import folded
+    from tests.tui.lanes import several
+
+    state = folded(several(4, 2, 0, False))
+    for jump in Jump:
+        fitting = [name for name, task in state.tasks.items() if fits(task, jump)]
+        found, seen = "", []
+        for _ in fitting:
+            found = next_task(state, found, jump)
+            seen.append(found)
+        assert sorted(seen) == sorted(fitting), jump
+    assert next_task(state, "", Jump.WAITING), "there are gates"
+
+
+async def test_jump_keys_and_letters() -> None:
+    app = app_on(live_lanes(4))
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settle(pilot)
+        first = app.view.selected
+        await press(pilot, "full_stop")
+        assert app.view.selected != first and app.view.task is not None
+        assert app.view.task.status is Status.RUNNING
+        await press(pilot, "exclamation_mark", "number_sign")
+        await press(pilot, "J")
+        assert " a " in shown(app) and " c " in shown(app)
+        await press(pilot, "b")
+        assert app.screen.focused is not None and len(app.screen_stack) == 2
+        await press(pilot, "J", "escape")
+        assert len(app.screen_stack) == 2
+
+
+async def test_times_stand_before_what_was_said_and_are_kept(tmp_path: Path) -> None:
+    app = app_on(live_lanes(1), saved=tmp_path / "d" / "dashboard.toml")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        before = shown(app)
+        await press(pilot, "ctrl+t")
+        assert "14:15:2" in shown(app) and "14:15:2" not in before.split("OUTPUT")[-1]
+        assert wrong_with(app) == []
+    assert read(tmp_path / "d" / "dashboard.toml") == Saved(times=True)
+
+
+async def test_a_search_shows_which_match_it_is_at() -> None:
+    async with running("parallel") as (app, pilot, _link):
+        await press(pilot, "slash")
+        await pilot.press(*"the")
+        await press(pilot, "enter")
+        view = next(panel.lines for panel in app.screen.query(OutputPanel) if panel.lines.needle)
+        seen = {view.at_match}
+        for _ in range(len(view.matches) - 1):
+            await press(pilot, "n")
+            seen.add(view.at_match)
+        assert seen == set(view.matches), "n reaches every match, also on the last screen"
+
+
+@pytest.mark.parametrize("leave", ["escape", "enter"])
+async def test_a_theme_is_tried_by_moving_and_kept_by_choosing(leave: str, tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.toml"
+    app = app_on(live_lanes(1), saved=path)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        chosen = app.theme
+        await press(pilot, "comma", "down")
+        tried = app.theme
+        assert isinstance(app.screen, Settings) and tried != chosen, "seen while moving"
+        await press(pilot, leave)
+        if leave == "enter":
+            await press(pilot, "escape")
+        assert app.theme == (tried if leave == "enter" else chosen)
+    assert read(path).theme == (tried if leave == "enter" else "")
+
+
+def test_a_broken_file_of_choices_is_as_none(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.toml"
+    for text in ("theme = ", "theme = 3\ntimes = 'x'", "\x00"):
+        path.write_text(text)
+        assert read(path) == Saved()
+    assert write(path, Saved(theme='a"b')) == ""
+    assert read(path) == Saved(theme='a"b')
+    assert "cannot be written" in write(path / "below" / "x.toml", Saved(theme="a"))
+
+
+async def test_the_footer_shows_what_works_here() -> None:
+    app = app_on(live_lanes(4, gates=3))
+    async with app.run_test(size=(200, 50)) as pilot:
+        await settle(pilot)
+        assert "approve all" in footer(app) and "next hunk" in footer(app) and "land" not in footer(app)
+        await press(pilot, "h")
+        assert "approve all" not in footer(app)
+        await press(pilot, "d")
+        assert "wrap" in footer(app) and "context" in footer(app) and "esc back" in footer(app)
+    ended = app_on(live_lanes(3, ended=True))
+    async with ended.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        assert footer(ended).split()[2:4] == ["L", "land"], "the likely comes first"
+        assert "pause" not in footer(ended) and "steer" not in footer(ended)
+
+
+async def test_a_change_is_wrapped_scrolled_and_filled() -> None:
+    app = app_on(live_lanes(4, gates=3))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, "d", "z")
+        assert "FILES" not in shown(app), "the code has the whole screen"
+        cut = shown(app)
+        await press(pilot, "right")
+        assert "from column 17" in shown(app) and shown(app) != cut
+        await press(pilot, "W")
+        assert "wrapped" in shown(app) and "…" not in "".join(text_of(app)[4:18])
+        await press(pilot, "z")
+        assert "FILES" in shown(app)
+
+
+async def test_a_new_file_has_the_full_width() -> None:
+    app = app_on(live_lanes(4, gates=3))
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settle(pilot)
+        await press(pilot, "d")
+        assert any(row.count("│") > 4 for row in text_of(app)), "two columns where lines are replaced"
+        await press(pilot, "down")
+        assert not any(row.count("│") > 4 for row in text_of(app)), "one where nothing would stand at the left"

@@ -1,0 +1,192 @@
+"""The report of an iteration as a drawn page: stages, what differs from the last one, the failing test as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.core.clean import clean
+from engine.core.model import CheckResult
+from engine.core.state import TaskState
+from engine.core.wording import plural
+from tui.kit.glyphs import of_decision, of_verdict
+from tui.kit.iteration_facts import IterationFacts, failing_of, passing_of, section_of
+from tui.kit.paint import BLANK, LONGEST, Line, Span, crop, outside, pad, spread, wrap
+from tui.kit.view import View
+from tui.kit.wording import clock_time, duration, money, short_hash
+
+LABEL = 12
+MOST_TESTS = 5
+"""Failing tests that are shown whole; the rest by name."""
+MOST_ROWS = 60
+
+
+def report_lines(
+    view: View, task: TaskState, number: int, facts: IterationFacts, last: IterationFacts | None, width: int
+) -> list[Line]:
+    lines = _head(view, task, number, facts, width)
+    lines += [BLANK, _rule(view, "STAGES", width), *_stages(view, facts, width)]
+    if last is not None:
+        lines += [BLANK, _rule(view, "SINCE THE LAST ITERATION", width), *_difference(view, facts, last, width)]
+    lines += _failures(view, facts, width)
+    lines += _wanted(view, facts, width)
+    if facts.claim:
+        lines += [BLANK, _rule(view, "WHAT THE AGENT SAYS", width)]
+        for part in facts.claim.split("\n")[:20]:
+            lines += wrap(outside(part), width, "muted")
+    return lines
+
+
+def _rule(view: View, words: str, width: int) -> Line:
+    return crop([(f"{words} ", "muted bold"), (view.glyphs.rule * max(0, width - len(words) - 1), "line")], width)
+
+
+def _head(view: View, task: TaskState, number: int, facts: IterationFacts, width: int) -> list[Line]:
+    limit = view.state.policy.max_iterations + task.granted
+    word = facts.decision.value if facts.decision is not None else "under way"
+    title = f"T{outside(task.id)} {outside(task.spec.title)}"
+    lines = [spread([(title, "fg bold")], [(word, f"{of_decision(facts.decision)} bold")], width)]
+    took = duration(facts.ended_at - facts.started_at) if facts.ended_at > facts.started_at else ""
+    parts: list[Span] = [(f"iteration {number} of {limit}", "fg")]
+    parts.append((f"  {outside(view.rung_name(facts.rung))}", f"rung-{min(facts.rung, 3) + 1}"))
+    if facts.started_at:
+        parts.append((f"  {clock_time(facts.started_at, view.state.utc_offset)}", "muted"))
+    parts.append((f"  {took}" if took else "", "muted"))
+    parts.append((f"  {money(facts.usd)}, {plural(facts.calls, 'call')}" if facts.calls else "", "muted"))
+    lines.append(crop(parts, width))
+    if facts.reason:
+        lines += wrap(outside(facts.reason), width, "fg")
+    return lines
+
+
+def _stage(label: str, sign: Span, words: list[Span], right: str, width: int) -> Line:
+    left: list[Span] = [(pad(label, LABEL), "muted"), (f"{sign[0]} ", sign[1]), *words]
+    return spread(left, [(right, "muted")] if right else [], width)
+
+
+def _stages(view: View, facts: IterationFacts, width: int) -> list[Line]:
+    glyphs = view.glyphs
+    added, removed = sum(one.added for one in facts.changes), sum(one.removed for one in facts.changes)
+    words: list[Span] = [(plural(len(facts.changes), "file"), "fg")]
+    if facts.changes:
+        words += [(f"  +{added}", "added"), (f" {glyphs.minus}{removed}", "removed")]
+    sign = (glyphs.ok, "good") if facts.changes else (glyphs.none, "muted")
+    lines = [_stage("implement", sign, words, "", width)]
+    for change in facts.changes[:8]:
+        right = f"+{change.added} {glyphs.minus}{change.removed}"
+        lines.append(spread([(" " * (LABEL + 2), ""), (outside(change.path), "fg")], [(right, "muted")], width, gap=1))
+    if len(facts.changes) > 8:
+        lines.append(((f"{' ' * (LABEL + 2)}{len(facts.changes) - 8} more", "muted"),))
+    verdict, said, style = of_verdict(facts.scope, glyphs)
+    scope = f"put back: {', '.join(outside(path) for path in facts.reverted)}" if facts.reverted else said or "not run"
+    lines.append(_stage("scope", (verdict, style), [("in scope" if said == "pass" else scope, "fg")], "", width))
+    for result in facts.checks:
+        lines.append(_check(view, result, width))
+    if not facts.checks:
+        lines.append(_stage("checks", (glyphs.none, "muted"), [("not run", "muted")], "", width))
+    lines.append(_review(view, facts, width))
+    decided = facts.decision.value if facts.decision is not None else "not yet"
+    lines.append(_stage("decision", (glyphs.arrow[-1], "muted"), [(decided, of_decision(facts.decision))], "", width))
+    return lines
+
+
+def _check(view: View, result: CheckResult, width: int) -> Line:
+    sign, word, style = of_verdict(result.verdict, view.glyphs)
+    counts = result.counts
+    said = f"{counts.passed} of {counts.total} pass" if counts is not None and counts.total else word
+    words: list[Span] = [(said, "fg" if style == "good" else style)]
+    if result.reason and style != "good":
+        words.append((f"  {outside(result.reason)}", "muted"))
+    return _stage(
+        outside(result.name), (sign, style), words, f"{result.seconds:.1f} s" if result.seconds else "", width
+    )
+
+
+def _review(view: View, facts: IterationFacts, width: int) -> Line:
+    review = facts.review
+    if review is None:
+        return _stage("review", (view.glyphs.none, "muted"), [("not reached", "muted")], "", width)
+    met = sum(item.met for item in review.criteria)
+    counted = f"{met} of {plural(len(review.criteria), 'criterion')} met" if review.criteria else ""
+    counted = counted.replace("criterions", "criteria")
+    if review.approved:
+        return _stage("review", (view.glyphs.ok, "good"), [("approved", "fg")], counted, width)
+    words: list[Span] = [(f"{plural(len(review.issues), 'change')} wanted", "warn")]
+    return _stage("review", (view.glyphs.bad, "warn"), words, counted, width)
+
+
+def _difference(view: View, facts: IterationFacts, last: IterationFacts, width: int) -> list[Line]:
+    """What this attempt changed for better and worse."""
+    glyphs = view.glyphs
+    lines: list[Line] = []
+    now, then = passing_of(facts), passing_of(last)
+    if now is not None and then is not None:
+        more = now[0] - then[0]
+        style = "good" if more > 0 else "bad" if more < 0 else "muted"
+        sign = f"+{more}" if more > 0 else f"{glyphs.minus}{-more}" if more < 0 else "no change"
+        words = f"{then[0]} of {then[1]} {glyphs.arrow} {now[0]} of {now[1]} pass  "
+        lines.append(
+            _stage("tests", (glyphs.up if more > 0 else glyphs.none, style), [(words, "fg"), (sign, style)], "", width)
+        )
+    if facts.rung != last.rung:
+        climb = f"{outside(view.rung_name(last.rung))} {glyphs.arrow} {outside(view.rung_name(facts.rung))}"
+        lines.append(_stage("rung", (glyphs.up, "warn"), [(climb, "fg")], "", width))
+    before, after = failing_of(last), failing_of(facts)
+    for label, names, sign, style in (
+        ("fixed", [name for name in before if name not in after], glyphs.ok, "good"),
+        ("new", [name for name in after if name not in before], glyphs.bad, "bad"),
+        ("still fails", [name for name in after if name in before], glyphs.none, "warn"),
+    ):
+        for place, name in enumerate(names[:6]):
+            lines.append(_stage(label if not place else "", (sign, style), [(outside(name), "fg")], "", width))
+        if len(names) > 6:
+            lines.append(((f"{' ' * (LABEL + 2)}{len(names) - 6} more", "muted"),))
+    if facts.tree and facts.tree == last.tree:
+        said = [(f"the same tree again, {short_hash(facts.tree)}: nothing was changed", "warn")]
+        lines.append(_stage("tree", (glyphs.warn, "warn"), said, "", width))
+    return lines or [(("nothing that was measured differs", "muted"),)]
+
+
+def _failures(view: View, facts: IterationFacts, width: int) -> list[Line]:
+    """Every failing test with its assertion and traceback as the runner printed it, leading spaces kept."""
+    lines: list[Line] = []
+    for result in facts.checks:
+        if not result.failing and result.verdict.value == "PASS":
+            continue
+        shown = 0
+        for name in result.failing[:MOST_TESTS]:
+            found = section_of(clean(result.output), name)
+            lines += [BLANK, crop([(f"{view.glyphs.bad} ", "bad"), (outside(name), "bad bold")], width)]
+            lines += _as_printed(view, found, width)
+            shown += bool(found)
+        rest = result.failing[MOST_TESTS:]
+        lines += [crop([(f"{view.glyphs.bad} ", "bad"), (outside(name), "fg")], width) for name in rest[:40]]
+        if not shown and result.output.strip():
+            lines += [BLANK, _rule(view, f"END OF WHAT {outside(result.name).upper()} PRINTED", width)]
+            lines += _as_printed(view, clean(result.output).rstrip("\n").split("\n")[-MOST_ROWS:], width)
+    return lines
+
+
+def _as_printed(view: View, rows: Sequence[str], width: int) -> list[Line]:
+    """Lines as they were; one that is too long goes on below, so that no assertion loses its end."""
+    lines: list[Line] = []
+    for row in rows[:MOST_ROWS]:
+        text = row[:LONGEST].expandtabs(4).rstrip()
+        style = "bad" if text.startswith("E ") or "Error" in text[:60] else "fg" if text.startswith(">") else "muted"
+        room = max(8, width - 2)
+        pieces = [text[at : at + room] for at in range(0, len(text), room)] or [""]
+        lines += [crop([(f"{view.glyphs.bar} ", "line"), (piece, style)], width) for piece in pieces]
+    if len(rows) > MOST_ROWS:
+        lines.append(((f"{view.glyphs.bar} {len(rows) - MOST_ROWS} more lines", "muted"),))
+    return lines
+
+
+def _wanted(view: View, facts: IterationFacts, width: int) -> list[Line]:
+    review = facts.review
+    if review is None or not (review.issues or any(not item.met for item in review.criteria)):
+        return []
+    from tui.panels.gate_text import criteria_lines, issue_lines
+
+    lines: list[Line] = [BLANK, _rule(view, "WHAT THE REVIEW WANTS", width)]
+    for number, issue in enumerate(review.issues, 1):
+        lines += issue_lines(issue, number, width)
+    return [*lines, *criteria_lines(view, review, width)]

@@ -1,0 +1,59 @@
+"""Where the dashboard's panes stand, told to the widgets: what `tui.kit.arrange` has worked out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui.kit.arrange import Arrangement
+from tui.kit.panes import COLUMNS, PANES, PaneGroup, PaneName
+from tui.panels.output import OutputPanel
+from tui.panels.recent import RecentPanel
+from tui.panels.strip import StripPanel
+
+if TYPE_CHECKING:
+    from tui.screens.dashboard import Dashboard
+
+LEFT_STAGES = "iteration-left"
+"""The iteration pane's other place."""
+GROUP_OF = {pane.name: pane.group for pane in PANES}
+
+
+def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool) -> None:
+    zoom = page.zoomed
+    page.query_one("#tabs").display = flying and plan.narrow and zoom is None
+    strip.display = flying and ((plan.strip > 0 and zoom is None) or zoom is PaneName.STRIP)
+    strip.styles.height = "1fr" if zoom is PaneName.STRIP else plan.strip
+    page.query_one("#body").display = flying and zoom is not PaneName.STRIP
+    page.desk.display = page.showing_desk
+    page.morning.display = page.showing_morning
+    only = GROUP_OF[zoom] if zoom is not None else page.group if plan.narrow else None
+    columns = {group: page.query_one(f"#{group}-column") for group in COLUMNS}
+    for group, column in columns.items():
+        column.display = only in (None, group) and not (group is PaneGroup.SIDE and only is None and not plan.side)
+    left = plan.left and zoom is None
+    page.query_one("#tasks").styles.height = "1fr"
+    stages = page.query_one(f"#{LEFT_STAGES}")
+    stages.display, stages.styles.height = left, plan.iteration
+    columns[PaneGroup.TASKS].styles.width = "1fr" if only else plan.tasks
+    columns[PaneGroup.SIDE].styles.width = "1fr" if only else plan.side
+    columns[PaneGroup.SIDE].styles.layout = "horizontal" if plan.narrow and zoom is None else "vertical"
+    heights = {
+        PaneName.ITERATION: plan.iteration,
+        PaneName.LADDER: plan.ladder,
+        PaneName.HEALTH: plan.health,
+    }
+    for name, rows in heights.items():
+        pane = page.query_one(f"#{name}")
+        pane.display = zoom in (None, name) and not (left and name is PaneName.ITERATION)
+        full = zoom is name or (name is not PaneName.ITERATION and plan.narrow)
+        pane.styles.height = "1fr" if full or (name is PaneName.HEALTH and not plan.recent) else rows
+        pane.styles.width = "1fr"
+    outputs = page.query_one("#outputs")
+    outputs.display = zoom in (None, PaneName.OUTPUT)
+    outputs.styles.grid_size_columns = 1 if page.tiles == 1 else plan.columns
+    outputs.styles.grid_size_rows = 1 if page.tiles == 1 else plan.rows
+    for panel in page.query(OutputPanel):
+        panel.display = panel.slot < page.tiles
+    recent = page.query_one(RecentPanel)
+    recent.display = plan.recent and zoom is None and not plan.narrow
+    recent.styles.height = "1fr"
