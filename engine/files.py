@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -42,6 +43,18 @@ def write_new(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bo
             made.replace(path)
     if durable:
         sync(path.parent)
+
+
+def hand_over(path: Path, data: bytes | str) -> None:
+    """What the user asked for under a name of their own: a file is replaced whole, where their link leads; a device, a
+    pipe or a socket is written to, as a shell's `>` would, and is there afterwards."""
+    with contextlib.suppress(FileNotFoundError):
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            with path.open("wb") as out:  # a folder is refused here by its name
+                out.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+            return
+    write(path.resolve(), data, mode=SHARED, durable=False)
 
 
 def write_inside(folder: Path, name: str, text: str) -> None:

@@ -128,3 +128,21 @@ files.write(Path(sys.argv[1]), "new" * 50_000)
     assert {text for _, text, _ in seen} == {"old", "new"}
     assert {size for _, _, size in seen} == {3, 150_000}
     assert (0, "new", 150_000) in seen
+
+
+def test_what_the_user_names_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+    """A run once put a regular file in the place of /dev/null: `--junit /dev/null`, as root."""
+    pipe, link, kept = tmp_path / "pipe", tmp_path / "link", tmp_path / "kept"
+    os.mkfifo(pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    files.hand_over(pipe, "words")
+    assert os.read(reader, 99) == b"words" and stat.S_ISFIFO(pipe.stat().st_mode)
+    os.close(reader)
+    kept.write_text("old and longer")
+    link.symlink_to(kept)
+    files.hand_over(link, b"new")
+    assert link.is_symlink() and kept.read_text() == "new"
+    files.hand_over(tmp_path / "fresh", "x")
+    assert (tmp_path / "fresh").stat().st_mode & 0o777 == files.SHARED
+    with pytest.raises(IsADirectoryError):
+        files.hand_over(tmp_path, "x")

@@ -20,7 +20,7 @@ def write(state: State, junit_file: Path | None, summary_file: Path | None) -> N
     """The JUnit file is written anew; the summary is added to its file, as CI servers want it."""
     if junit_file is not None:
         junit_file.parent.mkdir(parents=True, exist_ok=True)
-        files.write(junit_file, junit(state), mode=files.SHARED, durable=False)
+        files.hand_over(junit_file, junit(state))
     if summary_file is not None:
         with files.appending(summary_file, mode=files.SHARED) as page:
             page.write(markdown(state).encode("utf-8", "replace"))

@@ -28,7 +28,9 @@ def register(app: typer.Typer) -> None:
 def land(
     sprint: SprintOption = "",
     branch: Annotated[bool, typer.Option("--branch", help="Only name the branch and how to merge it.")] = False,
-    patch: Annotated[Path | None, typer.Option("--patch", help="Write the whole change as a patch instead.")] = None,
+    patch: Annotated[
+        Path | None, typer.Option("--patch", dir_okay=False, help="Write the whole change as a patch instead.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say whether it would land.")] = False,
     pr: Annotated[
         bool, typer.Option("--pr", help="Push the branch and open a pull request with gh; without it: what to type.")

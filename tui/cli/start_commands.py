@@ -63,10 +63,11 @@ def run(
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,
     junit: Annotated[
-        Path | None, typer.Option("--junit", help="At the end, a JUnit file with a case for each task.")
+        Path | None, typer.Option("--junit", dir_okay=False, help="At the end, a JUnit file with a case for each task.")
     ] = None,
     summary: Annotated[
-        Path | None, typer.Option("--summary", help="At the end, add a Markdown summary to this file (CI).")
+        Path | None,
+        typer.Option("--summary", dir_okay=False, help="At the end, add a Markdown summary to this file (CI)."),
     ] = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="In the background, with nobody watching: devteam attach looks on.")

@@ -48,7 +48,7 @@ def write_patch(store: Store, started: Started, target: Path) -> LandReport:
     changes = trees.diff(store.git, anchor.tree, whole, lines=False)
     ours = {change.path for change in changes} - {change.path for change in but_pages(changes, started.sprint)}
     data = trees.binary_patch(store.git, anchor.tree, trees.overlay(store.git, whole, anchor.tree, ours))
-    files.write(target, data, mode=files.SHARED)
+    files.hand_over(target, data)
     return LandReport(ok=True, commit=tip, detail=f"patch written: git apply {quoted(target)}")
 
 
