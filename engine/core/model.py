@@ -388,7 +388,8 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     output: str = ""
     """The tail of the check's own output, for the next attempt and for people."""
     missing: bool = False
-    """Its tool is not there, and was not there on the base: nothing in the tree mends that."""
+    """It cannot be run, on the base neither: its tool is not there, or the machine is at fault. Nothing in the tree
+    mends that."""
     only_in_clone: tuple[str, ...] = ()
     """Of a baseline: tests that pass in the user's checkout and not in the clone; the check's name: all of it."""
     hint: str = ""

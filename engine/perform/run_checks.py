@@ -19,7 +19,7 @@ from engine.perform.checks.presets.package import Package
 from engine.perform.checks.proof.check_result import check_result, tool_missing
 from engine.perform.checks.proof.flaky import flips_on_base
 from engine.perform.checks.proof.judge import Judged, judge, judge_whole, measure_baseline
-from engine.perform.checks.run.baseline import Baseline
+from engine.perform.checks.run.baseline import Baseline, measure
 from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.comparison import telling
 from engine.perform.checks.run.execute import Tools
@@ -129,15 +129,34 @@ class Judging:
         if effect.purpose == "final" and not any(spec.required for spec in specs):
             specs = (*specs, *whole_specs(state, effect.timeout))
         judged = await self._judge(effect, base, specs, setting, task)
+        results = judged.results
+        if effect.task and state.tasks[effect.task].check_errors:  # it erred before: whose fault is it?
+            results = await self._held_against_base(base, specs, setting, results)
         return _fact(
             effect,
-            judged.results,
+            results,
             judged.findings,
             judged.evidence,
             proof=judged.proof,
             proof_reason=judged.reason,
             proofs=judged.proofs,
             questions=judged.questions,
+        )
+
+    async def _held_against_base(
+        self, base: str, specs: Sequence[CheckSpec], setting: Setting, results: tuple[CheckResult, ...]
+    ) -> tuple[CheckResult, ...]:
+        """What erred on the change is run on the base as it is now: what errs there too is not the change's fault."""
+        erred = {one.name for one in results if one.required and one.verdict is Verdict.ERROR and not one.missing}
+        again = [spec for spec in specs if spec.name in erred]
+        if not again:
+            return results
+        tools = Tools(self._spawner, setting, self._now, self._publish, redact=self._redact)
+        now = (await measure(self._trees, base, again, tools, again=True)).measurements
+        alike = {spec.name for spec in again if check_result(spec, now[spec.name]).verdict is Verdict.ERROR}
+        return tuple(
+            replace(one, missing=True, reason=f"{one.reason} (on the base too, just now)") if one.name in alike else one
+            for one in results
         )
 
     async def baseline(self, effect: AnyEffect, tree: str) -> tuple[CheckResult, ...]:
