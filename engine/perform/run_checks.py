@@ -117,12 +117,12 @@ class Judging:
         setting = replace(self._setting, lane=max(0, effect.lane), mounts=self._workspace.mounts, shape=shape)
         if effect.purpose == "baseline":
             measured = await self._measured(effect.id, effect.tree, setting)
-            results = [
+            held = [
                 await self._held_against_checkout(effect.tree, setting, spec, found)
                 for spec in self._specs
                 if (found := measured.measurements.get(spec.name)) is not None
             ]
-            return _fact(effect, tuple(results), (), "")
+            return _fact(effect, tuple(held), (), "")
         touched = await asyncio.to_thread(self._workspace.changed_files, base, effect.tree)
         chosen = self._specs if effect.purpose == "final" else needed(self._specs, [one.path for one in touched])
         specs = (*chosen, *verify_specs(task, effect.timeout))
