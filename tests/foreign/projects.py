@@ -212,7 +212,7 @@ PROJECTS = [
            ("jaraco/text/__init__.py", "return lambda s: s.replace(old, new)", "return lambda s: s"), "jaraco.text", "jaraco/text/__init__.py", "tests/test_devteam_added.py",
            own=(*PY, "--ignore=jaraco/text/show-newlines.py"), says=("show-newlines.py: cannot be collected: inflect is not installed",)),
     python("markupsafe", "a C extension, built in place and ignored", _c_extension,
-           ("src/markupsafe/__init__.py", 'return f"{self.__class__.__name__}({super().__repr__()})"', "return super().__repr__()"), "markupsafe",
+           ("src/markupsafe/__init__.py", "return unescape(str(self))", "return str(self)"), "markupsafe",
            "tests/test_markupsafe.py", "tests/test_devteam_added.py", own=(*PY, "tests"), ignore=".venv/\n__pycache__/\n*.egg-info/\n*.so\nbuild/\n", says=("_speedups",)),
     python("webcolors", "pdm, nox, unittest, src layout", pip("webcolors==24.11.1", "setuptools"),
            ("src/webcolors/_normalization.py", 'return f"#{hex_digits.lower()}"', 'return f"#{hex_digits.upper()}"'), "webcolors._normalization",
