@@ -19,6 +19,7 @@ from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
 from engine.core.sprint_review_state import SPRINT_LANE
 from engine.core.state import State, TaskState
 from engine.perform import briefing, planning_calls, sprint_review_calls
+from engine.perform.agents.hidden_files import hint_for_hidden
 from engine.perform.agents.session import NAME as SESSION
 from engine.perform.call_answers import answers_of, learnt_of
 from engine.perform.process.spawning import Adapter, AgentCall, Mount, Output, Spawner
@@ -112,7 +113,9 @@ class Calls:
 
             result = await adapter.call(call, self._spawner, emit)
         if result.kind in (ResultKind.CRASH, ResultKind.NO_RESULT) and not words and not result.tokens.total():
-            result = replace(result, silent=True)
+            hidden = (self._checkout.parent, self._user_home) if self._spawner.mode.mounts else ()
+            hint = hint_for_hidden(f"{result.error}\n{result.text}", self._checkout, hidden)
+            result = replace(result, silent=True, hint=hint or result.hint)
         return self._facts(effect, state, self._cleaned(result))
 
     def _brief(self, effect: CallAgent, state: State) -> AgentCall:

@@ -96,6 +96,39 @@ def test_a_missing_tool_is_named_before_anybody_is_paid(tmp_path: Path, home: Pa
     assert again.code == 0, again.out[-600:]
 
 
+NEIGHBOUR = """
+[[ladder.rungs]]
+name = "one"
+agent = "own"
+reserve_usd = 0.1
+
+[agents.own]
+adapter = "command"
+argv = ["sh", "{tools}/agent.sh"]
+
+[[checks.run]]
+name = "true"
+kind = "tests"
+command = "true"
+"""
+
+
+def test_an_agent_that_wants_what_the_sandbox_hides_is_told_which_line_shows_it(tmp_path: Path, home: Path) -> None:
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    (tools / "base.sh").write_text("true\n")
+    (tools / "agent.sh").write_text(f". {tools}/base.sh\necho done\n")
+    config = NEIGHBOUR.replace("{tools}", str(tools))
+    ground = trusted(make(tmp_path / "repo", home, config=config, plan=PLAN.split("- [ ] 1.2")[0]))
+    told = ground.run("run", "--unattended")
+    assert told.code == 3, told.out + told.err
+    line = f'mounts = ["{tools}"] under [workspace] in .devteam/config.toml: the sandbox hides base.sh'
+    assert line in told.out, told.out
+    shown = ground.folder / ".devteam/config.toml"
+    shown.write_text(config + f'\n[workspace]\nmounts = ["{tools}"]\n')
+    assert "the sandbox hides" not in trusted(ground).run("run", "--unattended", "--json").out
+
+
 TESTED = """
 [gates]
 task = "auto"
