@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
+from tests.cli.test_terminal import Screen
 from tests.patience import until
 
 HANGS = SCENARIO + '\n[[call]]\ntask = "1.1"\nfault = "hang"\n'
@@ -50,5 +51,11 @@ def test_who_comes_back_is_told_what_nobody_saw(tmp_path: Path) -> None:
     assert (
         "✔ 1.1   Write one  (completed while nobody looked; devteam retry opens it again)" in ground.run("status").out
     )
+    screen = Screen(ground, "attach")  # the greeting
+    try:
+        screen.until("completed while nobody looked: 1.1, 1.2")
+        screen.type("q")
+    finally:
+        screen.close()
     assert ground.run("retry", "1.2", "say it louder").code == 0
     assert ground.status()["completed_unwatched"] == ["1.1"], "it is open again"

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -18,34 +20,48 @@ from pathlib import Path
 import pytest
 
 from engine.core import events as ev
-from engine.core.model import ResultKind
+from engine.core.model import MachineFault, ResultKind
 from engine.service.local import Desk
 from tests.engine import small
 from tests.patience import slowed, until
+from tests.process.test_escapes import ORDINARY, interpreter
 
 ROOT = Path(__file__).parents[2]
 SLOW = small.SCENARIO.replace('output = ["trying"]', 'output = ["a", "b", "c", "d"]\ndelay = 0.5').replace(
     'output = ["mending"]', 'output = ["a", "b", "c", "d"]\ndelay = 0.5'
 )
+NO_PROCESSES = MachineFault.NO_PROCESSES
 pytestmark = pytest.mark.torture
 
 
 class Running:
     """`devteam run --unattended` in a small repository."""
 
-    def __init__(self, place: Path, config: str = small.CONFIG, plan: str = small.PLAN) -> None:
+    def __init__(
+        self, place: Path, config: str = small.CONFIG, plan: str = small.PLAN, ordinary: tuple[str, ...] = ()
+    ) -> None:
+        """`ordinary`: the command that starts an interpreter as a user without rights."""
         self.repo, home = place / "repo", place / "home"
         home.mkdir()
         self.sprint = small.make(self.repo, scenario=SLOW, config=config, plan=plan)
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+        if ordinary:
+            self.env["PATH"] = "/usr/local/bin:/usr/bin:/bin"
+            self.env["PYTHONPATH"] = os.pathsep.join((str(ROOT), *(one for one in sys.path if "site-packages" in one)))
+            self.env["PYTHONDONTWRITEBYTECODE"] = "1"
         self.project = small.project_of(self.repo, home / ".local" / "state")
         self.desk = Desk(project=self.project)
-        argv = [sys.executable, "-P", "-m", "tui.cli.main", "run", "--unattended", "--trust", "all"]
+        argv = [*(ordinary or (sys.executable,)), "-P", "-m", "tui.cli.main", "run", "--unattended", "--trust", "all"]
         self.out = (place / "out").open("w+")
+        for path in (place, *place.rglob("*")) if ordinary else ():
+            os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)
         self.process = subprocess.Popen(argv, cwd=self.repo, env=self.env, stdout=self.out, stderr=self.out)
 
     def events(self) -> list[ev.Fact]:
         return [one.event for one in self.desk.events(self.sprint.id)]
+
+    def faults(self) -> set[MachineFault]:
+        return {event.fault for event in self.events() if isinstance(event, ev.EffectFailed) and event.fault}
 
     def wait_for(self, kind: type) -> None:
         until(lambda: any(isinstance(event, kind) for event in self.events()), 60)
@@ -99,6 +115,39 @@ def test_memory_runs_out_for_a_while(running: Running) -> None:
     with limited(running.process.pid, resource.RLIMIT_AS, size + (1 << 20)):
         time.sleep(slowed(4.0))
     running.holds()
+
+
+def test_processes_run_out_for_a_while() -> None:
+    """RLIMIT_NPROC counts a user's processes, and root's not at all: the engine runs as a user that nobody else is."""
+    setpriv, python = shutil.which("setpriv"), interpreter()
+    if os.geteuid() != 0 or not setpriv or not python:
+        pytest.skip("only root can become a user of its own here")
+    with tempfile.TemporaryDirectory(prefix="ordinary-") as folder:
+        place = Path(os.path.realpath(folder))
+        become = (setpriv, f"--reuid={ORDINARY}", f"--regid={ORDINARY}", "--clear-groups", "--", python)
+        running = Running(place, ordinary=become)
+        try:
+            # Whoever opens a journal first makes its files: that has to be the engine.
+            until(lambda: (running.repo / ".devteam" / "devteam.db-shm").exists(), 60)
+            running.wait_for(ev.EffectStarted)
+            pid = running.process.pid
+            before = resource.prlimit(pid, resource.RLIMIT_NPROC)
+
+            def most(number: int) -> None:  # by the user itself: not every root may do that to others
+                words = f"import resource; resource.prlimit({pid}, resource.RLIMIT_NPROC, ({number}, {before[1]}))"
+                subprocess.run([*become, "-c", words], check=True)
+
+            most(1)
+            until(lambda: NO_PROCESSES in running.faults(), 60)
+            assert running.process.poll() is None, "it is suspended, not over"
+            time.sleep(slowed(3.0))
+            most(before[0])
+            running.holds()
+            assert any(isinstance(event, ev.MachineProbed) and event.ok for event in running.events())
+        finally:
+            running.process.kill()
+            running.process.wait()
+            running.out.close()
 
 
 def test_an_engine_that_was_stopped_longer_than_idle_throws_no_agent_away(tmp_path: Path) -> None:
