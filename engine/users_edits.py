@@ -20,8 +20,10 @@ from engine.plans.sprints import SprintFolder
 from engine.project import Project
 from engine.view_writer import Views, as_marked
 
-SETTLED = 1.0
-"""Seconds into a run before its files are watched; what was edited until then is read at once."""
+EVERY = 0.4
+"""Seconds between two looks at the files."""
+LONG_ENOUGH = 5
+"""Looks at a file that never stands still, before it is read all the same."""
 
 
 class UsersEdits:
@@ -48,22 +50,23 @@ class UsersEdits:
     async def watch(self, tell: Callable[[list[ev.AnyEvent]], None], clock: Clock) -> None:
         """Tell of each edit as it is saved, until cancelled.
 
-        The folders are watched, not the files: most editors save by renaming a new file over the old one.
+        By looking, two stats a time: a file that another was renamed over is seen like one written in place, and
+        nothing is needed that a machine short of threads or descriptors refuses (a watcher that cannot have its thread
+        ends the whole process). What is still being written is read once it stands still.
         """
-        await clock.sleep(SETTLED)  # the import costs as much as ten calls of git: not before the first agent
-        from watchfiles import awatch
-
         tell(self.look())
-        watched = {str(path) for path in self._files()}
-        folders = {path.parent for path in self._files() if path.parent.is_dir()}
-        async for _changes in awatch(
-            *folders, watch_filter=lambda _change, path: path in watched, debounce=400, step=100, recursive=False
-        ):
-            tell(self.look())
+        last, moving = self._seen, 0
+        while True:
+            await clock.sleep(EVERY)
+            now = self._signatures()
+            moving = moving + 1 if now not in (self._seen, last) else 0
+            if now != self._seen and (now == last or moving >= LONG_ENOUGH):
+                tell(self.look())
+            last = now
 
     def look(self) -> list[ev.AnyEvent]:
         """What the user changed since the last look. Costs two stats when nothing was."""
-        seen = tuple(_signature(path) for path in self._files())
+        seen = self._signatures()
         was, self._seen = self._seen, seen
         if seen == was:
             return []
@@ -103,6 +106,9 @@ class UsersEdits:
             return []
         same = not describe_change(draft, replace(plan, status=draft.status))
         return [] if same else [ev.PlanDrafted(id="", plan=plan, by="you")]
+
+    def _signatures(self) -> tuple[tuple[int, ...], ...]:
+        return tuple(_signature(path) for path in self._files())
 
     def _files(self) -> tuple[Path, Path]:
         return self._sprint.plan_path, self._project.repo.config

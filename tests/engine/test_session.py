@@ -73,10 +73,7 @@ class Bench:
         return [one for one in self.said if isinstance(one, kind)]
 
 
-async def test_an_edit_before_the_files_are_watched_is_not_lost(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(users_edits, "SETTLED", 0.3)
+async def test_an_edit_before_the_files_are_watched_is_not_lost(tmp_path: Path) -> None:
     bench = Bench(tmp_path, GATED)
 
     def react(session: Session, event: ev.AnyEvent) -> object:
@@ -100,13 +97,13 @@ async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
 
 
 async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(users_edits, "SETTLED", 0.0)
+    monkeypatch.setattr(users_edits, "EVERY", 0.1)
     bench = Bench(tmp_path, GATED)
 
     async def edit(session: Session, gate: str) -> None:
         async with asyncio.timeout(patience(40)):
             while not bench.of(ev.PolicyChanged):
-                await asyncio.sleep(0.3)  # the watcher needs a moment to be there: so the edit is made until seen
+                await asyncio.sleep(0.02)  # it is written on and on: it never stands still
                 config = bench.project.repo.config
                 config.write_text(config.read_text() + "\n# looked at again\n")
                 if "session_usd" not in config.read_text():

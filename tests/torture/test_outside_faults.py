@@ -142,6 +142,9 @@ def test_processes_run_out_for_a_while() -> None:
             assert running.process.poll() is None, "it is suspended, not over"
             time.sleep(slowed(3.0))
             most(before[0])
+            running.ended()
+            for path in (place, *place.rglob("*")):  # git reads no repository of somebody else
+                os.chown(path, 0, 0, follow_symlinks=False)
             running.holds()
             assert any(isinstance(event, ev.MachineProbed) and event.ok for event in running.events())
         finally:
