@@ -4,7 +4,8 @@ from __future__ import annotations
 
 
 class UserError(Exception):
-    """Words for the user. Exit code 4 is bad input or an untrusted repository, 3 waits for a human, 1 is a failure."""
+    """Words for the user. Exit code 4 is bad input or an untrusted repository, 3 waits for a human, 2 is the machine's
+    fault, 1 is a failure."""
 
     def __init__(self, message: str, hint: str = "", code: int = 4) -> None:
         super().__init__(message)
@@ -32,6 +33,21 @@ def as_user_error(error: BaseException) -> UserError | None:
     """The user's form of an error of any room; None for one that is a bug. By name: no room is imported for it."""
     if isinstance(error, UserError):
         return error
+    told = _told(error)
+    return _of_the_machine(error, told) if told is not None else None
+
+
+def _of_the_machine(error: BaseException, told: UserError) -> UserError:
+    """The machine's fault by its name, with what is to be freed: nobody's input was bad, and the next start goes on."""
+    from engine.core.machine import CURES
+    from engine.machine_words import ERRNOS, fault_in
+
+    number = error.errno if isinstance(error, OSError) else None
+    fault = ERRNOS.get(number or 0) or fault_in(str(told))
+    return told if fault is None else UserError(f"{fault.value}: {told}", CURES[fault], code=2)
+
+
+def _told(error: BaseException) -> UserError | None:
     names = {kind.__name__ for kind in type(error).__mro__}
     hint = str(getattr(error, "hint", ""))
     if "Untrusted" in names:

@@ -17,6 +17,7 @@ from engine.core import events as ev
 from engine.core.effects import AnyEffect, Probe
 from engine.core.model import MachineFault, ResultKind, Verdict
 from engine.core.state import State
+from engine.machine_words import ERRNOS, fault_in
 from engine.perform.process.spawning import PerformError, ProcessSpec, Spawner
 from engine.perform.workspace.facts import WorkspaceError
 
@@ -25,22 +26,6 @@ FLOOR_BYTES = 4 << 20
 SPARE_BYTES = 32 << 20
 SPARE_FILES = 24
 
-ERRNOS = {
-    errno.ENOSPC: MachineFault.DISK_FULL,
-    errno.EDQUOT: MachineFault.DISK_FULL,
-    errno.EIO: MachineFault.STORE_FAULT,
-    errno.EROFS: MachineFault.STORE_FAULT,
-    errno.ENOMEM: MachineFault.NO_MEMORY,
-    errno.EAGAIN: MachineFault.NO_PROCESSES,
-    errno.EMFILE: MachineFault.NO_DESCRIPTORS,
-    errno.ENFILE: MachineFault.NO_DESCRIPTORS,
-}
-WORDS = (
-    *((os.strerror(number), fault) for number, fault in ERRNOS.items()),
-    ("can't start new thread", MachineFault.NO_PROCESSES),
-    ("out of memory", MachineFault.NO_MEMORY),
-)
-"""How git and the standard library say it."""
 GIT_COULD_NOT_WRITE = (
     "unable to write",
     "unable to create temporary file",
@@ -84,10 +69,6 @@ def could_not_write(error: BaseException) -> bool:
     """A git that says that it could not write, and not why."""
     said = " ".join(str(getattr(one, "stderr", "")) for one in _causes(error)).lower()
     return any(words in said for words in GIT_COULD_NOT_WRITE)
-
-
-def fault_in(text: str) -> MachineFault | None:
-    return next((fault for words, fault in WORDS if words in text), None)
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -14,10 +15,13 @@ import pytest
 from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.effects import AnyEffect, PrepareWorkspace
+from engine.core.machine import CURES
 from engine.core.model import MachineFault
 from engine.core.state import State, Status
+from engine.link.user_errors import as_user_error
 from engine.perform.machine import FLOOR_BYTES, STUBBORN, OnThisMachine, fault_of
 from engine.perform.process.spawning import PerformError
+from engine.perform.workspace.facts import Refused, WorkspaceError
 from engine.perform.workspace.git import GitError
 from engine.session import Session
 from engine.session_options import Options
@@ -191,3 +195,23 @@ async def test_a_full_disk_under_the_journal_and_the_repository_holds_the_run(
     assert state.outcome == "done", state.outcome_reason
     assert all(task.status is Status.COMPLETE for task in state.tasks.values())
     assert small.git(small_disk / "repo", "log", "--oneline", sprint.branch).count("impl(") == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device", "/s"), 2, "DISK_FULL: /s: No space left on device"),
+        (OSError(errno.EMFILE, "Too many open files"), 2, "NO_DESCRIPTORS: system: Too many open files"),
+        (Refused("git cannot read /r: unable to map index file: Cannot allocate memory"), 2, "NO_MEMORY: git cannot"),
+        (WorkspaceError("git could not be started: Resource temporarily unavailable"), 2, "NO_PROCESSES: git could"),
+        (Refused("/r is not a git repository"), 4, "/r is not"),
+        (FileNotFoundError(errno.ENOENT, "No such file or directory", "/s"), 4, "/s: No such file"),
+    ],
+)
+def test_a_command_that_meets_the_machines_fault_says_which_and_what_to_free(
+    error: BaseException, code: int, words: str
+) -> None:
+    told = as_user_error(error)
+    assert told is not None
+    assert (told.code, str(told)[: len(words)]) == (code, words)
+    assert (told.hint in CURES.values()) == (code == 2)
