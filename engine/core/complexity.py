@@ -13,6 +13,7 @@ fully; in the description only hard words count, and half, since every descripti
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from engine.core.model import Rung, Struct, TaskSpec
 
@@ -57,6 +58,10 @@ def _compiled(families: dict[str, str]) -> dict[str, re.Pattern[str]]:
 _LOW, _ORDINARY, _HIGH = _compiled(LOW), _compiled(ORDINARY_WORK), _compiled(HIGH)
 
 
+READ = 20_000
+"""Characters of a task's words that are looked at."""
+
+
 class Measured(Struct, frozen=True, kw_only=True):
     """A task's complexity. `uncertain`: nothing speaks for a score, or words speak against each other."""
 
@@ -74,8 +79,9 @@ def tier(score: int) -> str:
     return "simple" if score <= SIMPLE_TO else "moderate" if score <= MODERATE_TO else "complex"
 
 
+@lru_cache(maxsize=2048)
 def assess(spec: TaskSpec) -> Measured:
-    """The plan's own figure, else an estimate."""
+    """The plan's own figure, else an estimate. Asked for at every frame of the dashboard, so remembered."""
     if spec.complexity is not None:
         return Measured(score=max(0, min(MAX, spec.complexity)), why="the plan says so")
     low, hard = _families(_LOW, spec.title), _families(_HIGH, spec.title)
@@ -100,7 +106,7 @@ def assess(spec: TaskSpec) -> Measured:
 
 
 def _families(patterns: dict[str, re.Pattern[str]], text: str) -> list[str]:
-    return [name for name, pattern in patterns.items() if pattern.search(text)]
+    return [name for name, pattern in patterns.items() if pattern.search(text, 0, READ)]
 
 
 def _shape(spec: TaskSpec) -> tuple[int, list[str]]:
