@@ -20,28 +20,13 @@ from engine.core.state import State
 from engine.machine_words import ERRNOS, fault_in
 from engine.perform.process.spawning import PerformError, ProcessSpec, Spawner
 from engine.perform.workspace.facts import WorkspaceError
+from engine.perform.workspace.git import GitError
 
 FLOOR_BYTES = 4 << 20
 """Less room than this on a file system we write to is a full disk, whatever a check says about the code."""
 SPARE_BYTES = 32 << 20
 SPARE_FILES = 24
 
-GIT_COULD_NOT_WRITE = (
-    "unable to write",
-    "unable to create temporary file",
-    "unable to rename",
-    "could not write",
-    "couldn't write",
-    "failed to write",
-    "write error",
-    "fsync error",
-    "error when closing",
-    "unable to map",
-    "mmap failed",
-    "cannot fork",
-    "cannot pread",
-)
-"""Git's words for a disk that did not take something, where it does not say why. The probe looks for itself."""
 STUBBORN = 5
 """An effect that fails so often while every probe finds the machine well has another cause."""
 
@@ -65,10 +50,9 @@ def fault_of(error: BaseException) -> MachineFault | None:
     return None
 
 
-def could_not_write(error: BaseException) -> bool:
-    """A git that says that it could not write, and not why."""
-    said = " ".join(str(getattr(one, "stderr", "")) for one in _causes(error)).lower()
-    return any(words in said for words in GIT_COULD_NOT_WRITE)
+def of_git(error: BaseException) -> bool:
+    """A git of the engine's own that failed. No agent has a hand in it, so it is no task's fault, whatever it says."""
+    return any(isinstance(one, GitError) for one in _causes(error))
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
@@ -114,7 +98,7 @@ class OnThisMachine:
             fault, why = fault_of(error), ""
             if fault is None:  # git does not always say why it could not write
                 fault, why = self._ground()
-            if fault is None and could_not_write(error) and not self._stubborn(effect):
+            if fault is None and of_git(error) and not self._stubborn(effect):
                 fault = MachineFault.STORE_FAULT
             if fault is None:
                 raise
@@ -139,9 +123,14 @@ class OnThisMachine:
         """What is still wrong, in words; empty when the fault is over. Really tried, not guessed."""
         try:
             match fault:
-                case MachineFault.DISK_FULL | MachineFault.STORE_FAULT:
+                case MachineFault.DISK_FULL:
                     await asyncio.to_thread(_write_something, self._state_root)
                     return self._ground()[1]
+                case MachineFault.STORE_FAULT:
+                    await asyncio.to_thread(_write_something, self._state_root)
+                    if why := self._ground()[1]:
+                        return why
+                    await self._repository()
                 case MachineFault.NO_MEMORY:
                     bytearray(SPARE_BYTES)
                     await self._start_something()

@@ -21,6 +21,7 @@ from engine.core.state import State, Status
 from engine.link.user_errors import as_user_error
 from engine.perform.machine import FLOOR_BYTES, STUBBORN, OnThisMachine, fault_of
 from engine.perform.process.spawning import PerformError
+from engine.perform.workspace import git as git_module
 from engine.perform.workspace.facts import Refused, WorkspaceError
 from engine.perform.workspace.git import GitError
 from engine.session import Session
@@ -119,12 +120,13 @@ def test_a_fault_is_known_through_all_its_causes(error: BaseException, fault: Ma
     assert fault_of(_chained(error)) is fault
 
 
-async def test_a_git_that_could_not_write_is_the_machines_fault_until_that_is_no_explanation(tmp_path: Path) -> None:
+@pytest.mark.parametrize("said", ["fatal: unable to write new index file", "bad config line 1 in file /dev/null", ""])
+async def test_a_git_that_fails_is_the_machines_fault_until_that_is_no_explanation(tmp_path: Path, said: str) -> None:
     """Git does not always say why. Found well again and again, it must be something else, and is let through."""
 
     class Fails:
         async def perform(self, _effect: object, _state: object) -> list[ev.AnyEvent]:
-            raise GitError(("read-tree",), 128, "fatal: unable to write new index file")
+            raise GitError(("read-tree",), 128, said)
 
     async def repository() -> None:
         pass
@@ -215,3 +217,34 @@ def test_a_command_that_meets_the_machines_fault_says_which_and_what_to_free(
     assert told is not None
     assert (told.code, str(told)[: len(words)]) == (code, words)
     assert (told.hint in CURES.values()) == (code == 2)
+
+
+async def test_a_git_that_cannot_start_for_a_while_suspends_the_run_and_ends_no_task(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What every git reads is broken (a /dev/null that became a file, a bad library): no task ends for it."""
+    sprint = small.make(tmp_path / "repo")
+    project = small.project_of(tmp_path / "repo", tmp_path / "state")
+    said: list[ev.AnyEvent] = []
+    broken = tmp_path / "broken"
+    broken.write_text("[nonsense")
+
+    def hear(envelopes: object, _state: State) -> None:
+        for envelope in envelopes:  # type: ignore[attr-defined]
+            said.append(envelope.event)
+            if isinstance(envelope.event, ev.TaskStarted):
+                monkeypatch.setitem(git_module._SAID, b"GIT_CONFIG_GLOBAL", bytes(broken))
+            if isinstance(envelope.event, ev.MachineProbed):
+                monkeypatch.setitem(git_module._SAID, b"GIT_CONFIG_GLOBAL", b"/dev/null")
+
+    async with asyncio.timeout(patience(60)):
+        async with Session.open(
+            project, sprint, SystemClock(), Options(attended=False, trust="all", speed=1e9)
+        ) as session:
+            session.watch(hear)
+            state = await session.run()
+    assert state.outcome == "done"
+    assert {task.status for task in state.tasks.values()} == {Status.COMPLETE}
+    faults = {event.fault for event in said if isinstance(event, ev.EffectFailed)}
+    assert faults == {MachineFault.STORE_FAULT}
+    assert next(event.ok for event in said if isinstance(event, ev.MachineProbed)) is False, "really tried"

@@ -242,7 +242,9 @@ class Workspace:
         if not (self.repo.git_dir / "HEAD").exists():
             where = self.checkout
             raise WorkspaceError(f"there is no repository at {where} any more", fault=MachineFault.REPO_MOVED)
-        self.tree_of(self.head())
+        self.store.git.run("rev-parse", "--git-dir")  # a new one: those that last do not read what a start reads
+        if self.has_started():
+            self.tree_of(self.head())
         others_done(self.repo)
         self.repo.try_locks([self.branch, sprint_branch.ref_of(self.sprint, "tip")])
 
