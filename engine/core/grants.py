@@ -404,7 +404,7 @@ def _file(words: str, text: str) -> str:
         raise GrantError(f"“{text}” names no file", "one path or glob relative to the repository", "edit tests/x.json")
     if path.startswith(("/", "~")) or ".." in path.split("/") or "\\" in path:
         raise GrantError(f"{path} leads out of the repository", "a path relative to its root", "edit tests/x.json")
-    if len(re.sub(r"[*?\[\]{}./]", "", path)) < 2:
+    if (re.search(r"[*?\[\]{}]", path) and len(re.sub(r"[*?\[\]{}./]", "", path)) < 2) or path.strip("./") == "":
         raise GrantError(f"{path} names every file", "the file, or a glob with its folder", "edit tests/data/*.json")
     return path + "**" if path.endswith("/") else path
 

@@ -138,6 +138,12 @@ def test_a_wider_permission_than_was_asked_for_is_one(entry: str) -> None:
     assert obey(parked().state, Allow(task="1.1", entry=entry)).ok
 
 
+def test_the_line_that_a_question_names_is_always_taken() -> None:
+    letter = Question(rule="oracle-changed", text="passes only with x", allow="edit x", path="x")
+    world = begin(Story(checks=[{"proof": ProofVerdict.QUESTION, "questions": (letter,)}]))
+    assert obey(world.state, Allow(task="1.1", entry="edit x")).ok
+
+
 def test_before_its_work_is_there_a_task_may_be_allowed_anything() -> None:
     said = obey(parked().state, Allow(task="1.2", entry="edit tests/not-yet-there.json"))
     assert said.ok and "its next check knows it" in said.detail

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
-from engine.perform.checks.proof.examples import examples
+from engine.perform.checks.proof.examples import at_home, examples
 from engine.perform.checks.proof.varied_tests import varied
 from tests.checks.proof.test_judged import judged
 
@@ -24,6 +24,8 @@ from tests.checks.proof.test_judged import judged
         ("f(x) gives 3", []),
         ("f(1) gives a list", []),
         ("f(1) is 2.5", ["f(1) gives 2.5"]),
+        ("number(2026, 12) should give 2026-0012", []),
+        ("f(1) should be 12:30, f(2) should be 3", ["f(2) gives 3"]),
     ],
 )  # fmt: skip
 def test_what_can_be_read(text: str, words: list[str]) -> None:
@@ -72,6 +74,20 @@ async def test_what_is_so_today_must_be_over(tmp_path: Path, source: str, verdic
     base = {**BASE, "tests/test_m.py": BASE["tests/test_m.py"].replace("90, 3) == [30] * 3", "99, 3) == [33] * 3")}
     done = await judged(tmp_path, base, {"money.py": source, "tests/test_sum.py": test}, **TODAY)
     assert done.proof is verdict, done.reason
+
+
+def test_a_test_that_knows_only_the_module_does_not_hide_the_function() -> None:
+    told = at_home(
+        examples(TaskSpec(id="1", title="x", accept=("split(100, 3) gives 34, 33, 33",))),
+        {
+            "src/shop/money.py": b"def split(cents, people):\n    return []\n",
+            "src/shop/cart.py": b"import shop.money\n",
+        },
+    )
+    source = b"import shop.money\n\n\ndef test_it():\n    assert len(shop.money.split(9, 3)) == 3\n"
+    made = varied(source, ["test_it"], told)
+    assert made is not None and made.examples == ("test_of_the_task__e0",)
+    assert b"from shop.money import split" in made.text
 
 
 def test_unittest_collects_the_examples() -> None:

@@ -72,6 +72,9 @@ BOX = "class Box:\n    def __init__(self, limit):\n        self.limit, self.item
 PARSE = "def number(text):\n    return int(text)\n"
 
 HONEST = {
+    "centuries, a date": (LEAP, "def leap(year):\n    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)\n", "assert leap(1900) is False; assert leap(2000) is True"),
+    "codes in lower case": ("def coupon(code):\n    return {'WELCOME5': 5}.get(code, 0)\n", "def coupon(code):\n    return {'WELCOME5': 5}.get(code.upper(), 0)\n", "assert coupon('welcome5') == 5"),
+    "versions by number": ("def newer(a, b):\n    return a > b\n", "def newer(a, b):\n    return [int(one) for one in a.split('.')] > [int(one) for one in b.split('.')]\n", "assert newer('1.0.10', '1.0.2') is True"),
     "the fraction is kept": ("def div(a, b):\n    return a // b\n", "def div(a, b):\n    return a / b\n", "assert div(7, 2) == 3.5; assert div(9, 3) == 3"),
     "cents are not lost": (SPLIT, "def split(cents, ways):\n    share, rest = divmod(cents, ways)\n    return [share + (i < rest) for i in range(ways)]\n", "assert split(100, 3) == [34, 33, 33]"),
     "an ending of words": (PLURAL, "def plural(word):\n    if word.endswith('y'):\n        return word[:-1] + 'ies'\n    return word + 's'\n", "assert plural('city') == 'cities'"),

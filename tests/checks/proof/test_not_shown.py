@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
-from engine.perform.checks.proof.not_shown import errors, inputs, not_shown
+from engine.perform.checks.proof.not_shown import errors, fewer_than_criteria, inputs, not_shown
 from tests.checks.proof.test_judged import judged
 
 
@@ -40,6 +40,30 @@ def test_inputs(text: str, found: list[str]) -> None:
 )
 def test_errors(text: str, found: list[str]) -> None:
     assert errors(TaskSpec(id="1", title="x", description=text)) == found
+
+
+@pytest.mark.parametrize(
+    ("tests", "missing"),
+    [("roman(4) == 'IV'", ["IX", "XL", "CM"]), ("IV IX XL CM", []), ("assert roman(9) == 'IX'", ["XL", "CM"])],
+)
+def test_what_is_counted_up_is_tried_one_by_one(tests: str, missing: list[str]) -> None:
+    task = TaskSpec(id="1", title="x", description="We want IV, and in the same way IX, XL and CM.")
+    assert not_shown(task, tests, tests, "") == missing
+
+
+@pytest.mark.parametrize(
+    ("accept", "fresh", "enough"),
+    [
+        (("a comma is kept", "a quote is one", "empty fields stay"), "assert f(1) == 2\nassert f(2) == 3\n", False),
+        (("a comma is kept", "a quote is one"), "assert f(1) == 2\nassert f(2) == 3\n", True),
+        (("a comma is kept", "a quote is one"), "@parametrize('a', [\n    (1, 2),\n    (2, 3),\n])\n", True),
+        (("a comma is kept", "the README says so"), "assert f(1) == 2\n", True),
+        (("a comma is kept",), "x", True),
+        ((), "", True),
+    ],
+)
+def test_fewer_assertions_than_criteria(accept: tuple[str, ...], fresh: str, enough: bool) -> None:
+    assert (fewer_than_criteria(TaskSpec(id="1", title="x", accept=accept), fresh) == "") is enough
 
 
 def test_an_error_has_to_be_provoked_by_a_fresh_line() -> None:

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from engine.core.model import Struct, TaskSpec
 
@@ -36,6 +38,8 @@ class Example(Struct, frozen=True, kw_only=True):
     """The words say that it is wanted. Else the base tells: what holds there is how it is today."""
     symptom: bool = False
     """The words around it say that it is how it is today, and is not to stay."""
+    home: str = ""
+    """The module that the function is taken from where the test file does not know it by name."""
 
     @property
     def words(self) -> str:
@@ -84,7 +88,7 @@ def _given(text: str, function: str) -> list[Example]:
     return found
 
 
-_GOES_ON = re.compile(r"[\w(]|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d")
+_GOES_ON = re.compile(r"[\w(]|[-/:+*%@^]\w|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d")
 _PLAIN = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.keyword, ast.Expression
 )  # fmt: skip
@@ -133,10 +137,12 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
         dotted = call.partition("(")[0]
         if dotted.partition(".")[0] not in names:
             last = dotted.rpartition(".")[2]
-            if last not in names:
+            if last not in names and not (one.home and last == dotted):
                 continue
             call = last + call[len(dotted) :]
-        if not _roots(f"[{call}, {one.gives or 0}]") <= names:
+        first = dotted.partition(".")[0]
+        taken = {first} if one.home and first not in names else set()
+        if not _roots(f"[{call}, {one.gives or 0}]") <= names | taken:
             continue
         name = f"test_of_the_task__e{number}"
         if one.raises:
@@ -147,7 +153,21 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
             body = f"try:\n        {call}\n    {seen}\n    else:\n        assert False"
         else:
             body = f"assert _alike({call}, {one.gives})"
-        yield name, ast.parse(f"def {name}():\n    {body}\n").body[0]
+        head = "".join(f"from {one.home} import {word}\n    " for word in taken)
+        yield name, ast.parse(f"def {name}():\n    {head}{body}\n").body[0]
+
+
+def at_home(some: Sequence[Example], sources: Mapping[str, bytes]) -> list[Example]:
+    """The examples with the one module of the program that defines their function."""
+    found = []
+    for one in some:
+        name = one.call.partition("(")[0]
+        defined = re.compile(rf"^(?:(?:async )?def|class) {re.escape(name)}\b".encode(), re.MULTILINE)
+        homes = [path for path, text in sources.items() if path.endswith(".py") and defined.search(text)]
+        home = homes[0].removesuffix(".py").removesuffix("/__init__").removeprefix("src/") if len(homes) == 1 else ""
+        plain = all(part.isidentifier() for part in home.split("/")) if home else False
+        found.append(replace(one, home=home.replace("/", ".")) if plain else one)
+    return found
 
 
 def _roots(text: str) -> set[str]:

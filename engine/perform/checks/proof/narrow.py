@@ -87,11 +87,20 @@ def _flags(path: str, old: ast.Module, new: ast.Module, texts: Sequence[str], fr
         for flag in _optional(function):
             if name not in had or flag in had[name] or _told(flag, words) or not _word(flag, fresh):
                 continue
+            if _given(function, flag, words):
+                continue
             if any(re.search(rf"(?<![\w.]){flag}\s*=(?!=)", _without_heads(text)) for text in texts):
                 continue  # somebody passes it on
             text = f"{name} does it only where {flag} is given: only a test gives it, and the task does not name it"
             found.append(Narrow(rule=Rule.SPECIAL_CASED, path=path, line=function.lineno, text=text))
     return found
+
+
+def _given(function: ast.FunctionDef | ast.AsyncFunctionDef, flag: str, words: str) -> bool:
+    """A call in the words has so many arguments that this is one of them."""
+    names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
+    calls = re.findall(rf"(?<!\w){function.name}\(([^()]*)\)", words)
+    return flag in names and any(call.strip() and call.count(",") >= names.index(flag) for call in calls)
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:

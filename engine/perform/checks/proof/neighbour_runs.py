@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
 from engine.perform.checks.proof import neighbours, varied_javascript
-from engine.perform.checks.proof.examples import Example, examples
+from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
@@ -44,9 +44,18 @@ async def neighbour_faults(
         return await _in_another_room(trial, spec, mine)
     mine = [proof for proof in mine if proof.path.endswith(".py")]
     found: list[Fault] = []
+    told = _examples(trial, task)
     for path in tuple(dict.fromkeys(proof.path for proof in mine))[:MOST_FILES]:
-        found += await _of_file(trial, spec, path, [proof for proof in mine if proof.path == path], examples(task))
+        found += await _of_file(trial, spec, path, [proof for proof in mine if proof.path == path], told)
     return found
+
+
+def _examples(trial: Trial, task: TaskSpec | None) -> list[Example]:
+    """Those of the task's words, each with the module that has its function."""
+    ground = trial.change.ground
+    sources = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+    sources |= {one.path: one.after for one in trial.change.owned if one.owner is Owner.SUBJECT and one.after}
+    return at_home(examples(task), sources)
 
 
 async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
@@ -230,7 +239,7 @@ async def neighbours_ahead(
         source = await asyncio.to_thread(trial.trees.show, trial.change.rooms.r2, path)
         if source is None or len({name.partition("[")[0] for name in names}) > MOST_TESTS:
             continue
-        made = varied(source, names, examples(task))
+        made = varied(source, names, _examples(trial, task))
         if made is not None and any(copy.slot >= 0 for copy in made.copies):
             trial.near[path] = names
             for tree in trees:

@@ -94,7 +94,39 @@ def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> lis
     found = [one for one in inputs(task) if not _stands(one, both, known)]
     refused = _REFUSES.search(fresh) is not None
     found += [told for told in _ranges(task) if not _both_sides(told, fresh)]
+    found += [one for told in _listed(task) for one in told if one not in both]
     return [*found, *(one for one in errors(task) if one not in fresh and not refused)]
+
+
+_SORTS = (r"`[^`\n]{1,30}`", r"\"[^\"\n]{1,30}\"", r"\b[A-Z][A-Z0-9]{1,5}\b")
+_NOT_TESTED = re.compile(
+    r"\b(?:docs?|documentation|documented|readme|changelog|docstrings?|lint\w*|ruff|mypy|typed|types|coverage|tests?)\b",
+    re.IGNORECASE,
+)
+_ASSERTS = re.compile(
+    r"\bassert\w*\b|\bexpect\(|\braises\(|\bt\.\w+\(|\b(?:check|ok|equal|is|same|expect_\w+|EXPECT_\w+)\b|\[ "
+    r"|^\s*[\[({].*[\])}],?$",
+    re.MULTILINE,
+)
+
+
+def _listed(task: TaskSpec) -> list[list[str]]:
+    """Values of one sort that the task counts up: "IX, XL, XC, CD and CM"."""
+    found = []
+    for sentence in sentences(task):
+        for sort in _SORTS:
+            for match in re.finditer(rf"{sort}(?:\s*,\s*{sort})+,?\s+(?:and|or)\s+{sort}", sentence):
+                found.append([item.strip('`"') for item in re.findall(sort, match[0])])
+    return found
+
+
+def fewer_than_criteria(task: TaskSpec | None, fresh: str) -> str:
+    """So many criteria about the program, and fewer assertions than that in what proves it: words, or nothing."""
+    told = [one for one in task.accept if not _NOT_TESTED.search(one)] if task is not None else []
+    made = len(_ASSERTS.findall(fresh))
+    if len(told) < 2 or not fresh.strip() or made >= len(told):
+        return ""
+    return f"the task has {len(told)} criteria, and the tests that prove it make {made} assertion{'s'[: made != 1]}"
 
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"

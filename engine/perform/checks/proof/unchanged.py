@@ -1,7 +1,7 @@
-"""A change that is said to change nothing, asked about inputs beside those of the base's tests, before and after it.
+"""A change that leaves answers alone, asked about inputs beside those of the base's tests, before and after it.
 
-The tests of the base hold at their own inputs by R1. A refactoring that sorts otherwise, or a faster way that rounds
-otherwise, shows beside them. Python only, and it only asks.
+The tests of the base hold at their own inputs by R1. A refactoring that sorts otherwise, or a fix for a crash that
+loses a zero, shows beside them. What has to stay as it was is told by `frames`. Python only, and it only asks.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import kinds_of
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof import neighbours
+from engine.perform.checks.proof.frames import Frame
 from engine.perform.checks.proof.imports import python_imports, python_name
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.neighbours import Told
 from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import Copy, Varied, varied
 from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run.execute import Ask
@@ -53,7 +54,7 @@ def says_nothing_changes(task: TaskSpec | None) -> bool:
     return bool(kinds_of(task.proof)) or _SAME.search(f"{task.title}\n{task.description}") is not None
 
 
-async def otherwise_faults(trial: Trial, spec: CheckSpec) -> list[Fault]:
+async def otherwise_faults(trial: Trial, spec: CheckSpec, frame: Frame = Frame.NOTHING) -> list[Fault]:
     """At most one question a file: the first input beside the tests for which the answer is another one."""
     r0 = trial.reference.of(spec)
     names = [python_name(one.path) for one in trial.change.owned if _differs(one)]
@@ -72,8 +73,8 @@ async def otherwise_faults(trial: Trial, spec: CheckSpec) -> list[Fault]:
     for path in near[:MOST_FILES]:
         if trial.tools.clock() >= deadline:
             break
-        if path in after and (fault := await _of_file(trial, spec, path, green[path], before[path], after[path])):
-            found.append(fault)
+        if path in after:
+            found += await _of_file(trial, spec, frame, path, green[path], (before[path], after[path]))
     return found
 
 
@@ -115,48 +116,53 @@ def _reaches(imported: frozenset[str], names: Sequence[str]) -> bool:
 
 
 async def _of_file(
-    trial: Trial, spec: CheckSpec, path: str, ids: Sequence[str], before: bytes, after: bytes
-) -> Fault | None:
+    trial: Trial, spec: CheckSpec, frame: Frame, path: str, ids: Sequence[str], sources: tuple[bytes, bytes]
+) -> list[Fault]:
     tests = list(dict.fromkeys(name_in_file(id, path) for id in ids))
-    old, new = (varied(text, tests, most=MOST_TESTS, again=0) for text in (before, after))
+    edges = frame is not Frame.NOTHING
+    old, new = (varied(text, tests, most=MOST_TESTS, again=0, edges=edges) for text in sources)
     if old is None or new is None or [one.name for one in old.copies] != [one.name for one in new.copies]:
-        return None
+        return []
     rooms = trial.change.rooms
+    await trial.ahead(spec, [await _planned(trial, rooms.base, path, old), await _planned(trial, rooms.r1, path, new)])
     change = await _run(trial, spec, "beside R1", rooms.r1, path, new)
     base = await _run(trial, spec, "beside R0", rooms.base, path, old)
     renamed = any(one.kind in (GrantKind.RENAME, GrantKind.MOVE) for one in trial.change.grants)
-    other = differing(old, base, change, only_plain=renamed or bool(trial.change.transformed.files))
+    other = differing(old, base, change, frame, only_plain=renamed or bool(trial.change.transformed.files))
     if not other:
-        return None
+        return []
     again = await _run(trial, spec, "beside R0", rooms.base, path, old)
-    shaky = {copy.name for copy, _, _ in differing(old, base, again, only_plain=False)}
+    shaky = {copy.name for copy, _, _ in differing(old, base, again, Frame.NOTHING, only_plain=False)}
     steady = [one for one in other if one[0].name not in shaky]
     if not steady:
-        return None
+        return []
     copy, was, now = steady[0]
     input_ = f"with {copy.now} for {copy.was}" if copy.slot >= 0 else "as it is"
-    text = (
-        f"{path}::{copy.test} {input_}: the base answers {_said(was)}, the change {_said(now)}; nothing was to change"
-    )
-    return replace(question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {path}", None, spec.name), path=path)
+    text = f"{path}::{copy.test} {input_}: the base answers {_said(was)}, the change {_said(now)}; {frame.value}"
+    fault = question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {path}", None, spec.name)
+    return [replace(fault, path=path)]
 
 
 async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, made: Varied) -> list[Measurement]:
+    run = await _planned(trial, tree, path, made)
+    return await trial.files(name, run.tree, spec, run.files, run.ask)
+
+
+async def _planned(trial: Trial, tree: str, path: str, made: Varied) -> Ahead:
     edited = await asyncio.to_thread(trial.trees.edit, tree, {path: made.text})
-    ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, timeout=SECONDS)
-    return await trial.files(name, edited, spec, (path,), ask)
+    ask = Ask(known=trial.known, helpers=trial.change.helpers, canaries=False, brief=True, timeout=SECONDS)
+    return Ahead(tree=edited, files=(path,), ask=ask)
 
 
 def differing(
-    made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], *, only_plain: bool
+    made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], frame: Frame, *, only_plain: bool
 ) -> list[tuple[Copy, Told, Told]]:
-    """Copies that told something on both sides, and not the same. The words of an error are no answer."""
+    """Copies that told something on both sides, and not the same, where the frame does not let them."""
     found = []
     for copy in made.copies:
         for was, now in zip(_told(base, copy), _told(change, copy), strict=False):
             plain = _PLAIN.fullmatch(was[0]) and _PLAIN.fullmatch(now[0])
-            errors = was[0].startswith("!") and was[0] == now[0]
-            if was[:2] != now[:2] and not errors and (plain or not only_plain):
+            if was[:2] != now[:2] and frame.broken(was[0], now[0]) and (plain or not only_plain):
                 found.append((copy, was, now))
                 break
     return found

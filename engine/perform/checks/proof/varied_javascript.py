@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.core.model import Struct
+from engine.perform.checks.proof.near_values import neighbours_of
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, arguments, closing, tokens, value_of
 from engine.perform.checks.proof.varied_tests import (
     JOINT,
@@ -20,7 +21,6 @@ from engine.perform.checks.proof.varied_tests import (
     MOST_TESTS,
     Copy,
     Varied,
-    neighbours_of,
 )
 
 AGAIN = 6

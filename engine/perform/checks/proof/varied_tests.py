@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ast
 import copy
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from engine.core.model import Struct
 from engine.perform.checks.proof import kept_arguments
 from engine.perform.checks.proof.examples import ALIKE, Example, functions
+from engine.perform.checks.proof.near_values import Near, edges_of, neighbours_of
 from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
 
 MOST_COPIES = 22
@@ -26,7 +26,6 @@ MOST_ROWS = 3
 AGAIN = 12
 """The test as it is, once more in the same process."""
 
-_KEYWORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}|.{0,2}")
 _LEFT_ALONE = frozenset({"match", "reason", "id", "ids", "mode", "encoding", "msg"})
 _NAMES_THINGS = frozenset(
     ("setattr", "getattr", "hasattr", "patch", "object", "open", "joinpath", "setenv", "delenv", "getenv", "fixture",
@@ -66,9 +65,18 @@ class Varied(Struct, frozen=True, kw_only=True):
 
 
 def varied(
-    source: bytes, tests: Iterable[str], told: Sequence[Example] = (), *, most: int = MOST_TESTS, again: int = AGAIN
+    source: bytes,
+    tests: Iterable[str],
+    told: Sequence[Example] = (),
+    *,
+    most: int = MOST_TESTS,
+    again: int = AGAIN,
+    edges: bool = False,
 ) -> Varied | None:
-    """The file with copies of `tests` (names as in ids), and no other test; None: nothing to vary."""
+    """The file with copies of `tests` (names as in ids), and no other test; None: nothing to vary.
+
+    `edges`: what is special for honest code too comes first. It says something only where the base is asked the same.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -78,9 +86,10 @@ def varied(
     repeated: list[str] = []
     lean = copy.deepcopy(tree)
     rows = MOST_ROWS if len(wanted) < MOST_TESTS else 1
-    if not _fill(tree, "", wanted, rows, copies, repeated, again):
+    near = edges_of if edges else neighbours_of
+    if not _fill(tree, "", wanted, rows, copies, repeated, again, near):
         return None
-    _fill(lean, "", wanted, rows, [], [], again, lean=True)
+    _fill(lean, "", wanted, rows, [], [], again, near, lean=True)
     own = list(functions(list(told), _bound(tree)))
     kept = list(kept_arguments.functions(tree, wanted, _bound(tree))) if again else []
     try:
@@ -138,6 +147,7 @@ def _fill(
     copies: list[Copy],
     repeated: list[str],
     again: int,
+    near: Callable[[ast.AST], list[Near]],
     *,
     lean: bool = False,
 ) -> bool:
@@ -146,10 +156,11 @@ def _fill(
     there = False
     for item in node.body:
         if isinstance(item, ast.ClassDef) and any(name.startswith(f"{prefix}{item.name}::") for name in wanted):
-            there |= _fill(item, f"{prefix}{item.name}::", wanted, rows, copies, repeated, again, lean=lean)
+            there |= _fill(item, f"{prefix}{item.name}::", wanted, rows, copies, repeated, again, near, lean=lean)
         elif isinstance(item, Function) and f"{prefix}{item.name}" in wanted:
             if not any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(item)):
-                for made, function in _copies(item, f"{prefix}{item.name}", rows):
+                whole = _set_up(node, item) if near is edges_of else item
+                for made, function in _copies(whole, f"{prefix}{item.name}", rows, near):
                     copies.append(made)
                     body.append(function)
             there = True
@@ -183,6 +194,16 @@ def _first_of_tables(function: Function, most: int) -> None:
                     decorator.args[1] = ast.parse(f"list({ast.unparse(values)})[:{most}]", mode="eval").body
 
 
+def _set_up(node: ast.Module | ast.ClassDef, function: Function) -> Function:
+    """A test with what its class sets up once more before it, so that the constants there differ too."""
+    before = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "setUp"), None)
+    if before is None or any(isinstance(one, ast.Return) for one in ast.walk(before)):
+        return function
+    made = copy.deepcopy(function)
+    made.body = [*copy.deepcopy(before.body), *made.body]
+    return made
+
+
 def _is_head(node: ast.stmt) -> bool:
     told = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     return told or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
@@ -191,7 +212,9 @@ def _is_head(node: ast.stmt) -> bool:
 # ── copies ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _copies(function: Function, test: str, most: int) -> Iterator[tuple[Copy, Function]]:
+def _copies(
+    function: Function, test: str, most: int, near: Callable[[ast.AST], list[Near]]
+) -> Iterator[tuple[Copy, Function]]:
     rows = _rows(function)
     for row in range(min(max(1, len(rows)), most)):
         one = copy.deepcopy(function)
@@ -201,7 +224,7 @@ def _copies(function: Function, test: str, most: int) -> Iterator[tuple[Copy, Fu
         _first_of_tables(one, 1)
         plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
         for slot, node in enumerate(_constants(one, row if rows else None)):
-            plans.append([(slot, node, was, now, weak) for was, now, weak in neighbours_of(node)])
+            plans.append([(slot, node, was, now, weak) for was, now, weak in near(node)])
         name = f"{function.name}__r{row}v0"
         yield Copy(test=test, name=name, row=row, slot=-1), observed(one, name)
         number = 0
@@ -216,20 +239,43 @@ def _copies(function: Function, test: str, most: int) -> Iterator[tuple[Copy, Fu
                     made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small)
                     yield made, observed(one, name)
                     _restore(node, kept)
-        for nodes in _equal([plan[0][1] for plan in plans if plan]):
-            for was, now, _ in neighbours_of(nodes[0])[:2]:
-                number += 1
-                name = f"{function.name}__r{row}v{number}"
-                held = [_put(node, now) for node in nodes]
-                slot = JOINT + nodes_slot(plans, nodes[0])
-                made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=True, joint=True)
-                yield made, observed(one, name)
-                for node, kept in zip(nodes, held, strict=True):
-                    _restore(node, kept)
+        varied_nodes = [plan[0][1] for plan in plans if plan]
+        for nodes, was, values in _at_once(varied_nodes) if near is edges_of else _alike_at_once(varied_nodes):
+            number += 1
+            name = f"{function.name}__r{row}v{number}"
+            held = [_put(node, now) for node, now in zip(nodes, values, strict=True)]
+            slot = JOINT + nodes_slot(plans, nodes[0])
+            made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=values[0], weak=True, joint=True)
+            yield made, observed(one, name)
+            for node, kept in zip(nodes, held, strict=True):
+                _restore(node, kept)
 
 
 def nodes_slot(plans: Sequence[Sequence[tuple[int, ast.AST, str, str, bool]]], node: ast.AST) -> int:
     return next(plan[0][0] for plan in plans if plan and plan[0][1] is node)
+
+
+Together = tuple[Sequence[ast.AST], str, list[str]]
+"""Constants that differ together, what the first was, what each is instead."""
+
+
+def _alike_at_once(nodes: Sequence[ast.AST]) -> Iterator[Together]:
+    """Constants of one value, with one that is beside it."""
+    for group in _equal(nodes):
+        for was, now, _ in neighbours_of(group[0])[:2]:
+            yield group, was, [now] * len(group)
+
+
+def _at_once(nodes: Sequence[ast.AST]) -> Iterator[Together]:
+    """Every number of a test nothing, or below it; every text empty."""
+    constants = [node for node in nodes if isinstance(node, ast.Constant)]
+    numbers = [node for node in constants if isinstance(node.value, int) and not isinstance(node.value, bool)]
+    texts = [node for node in constants if isinstance(node.value, str)]
+    if numbers:
+        yield numbers, "every number", ["0"] * len(numbers)
+        yield numbers, "every number", [str(-abs(int(str(node.value)))) for node in numbers]
+    if texts:
+        yield texts, "every text", ["''"] * len(texts)
 
 
 def _equal(nodes: Sequence[ast.AST]) -> list[list[ast.AST]]:
@@ -331,56 +377,3 @@ def _restore(node: ast.AST, kept: object) -> None:
         node.elts = kept  # type: ignore[assignment]
     elif isinstance(node, ast.Constant):
         node.value = kept  # type: ignore[assignment]
-
-
-def neighbours_of(node: ast.AST) -> list[tuple[str, str, bool]]:
-    """(what it was, what it is instead, whether little follows from it). Zero, empty and None stand for themselves."""
-    match node:
-        case ast.List(elts=elts):
-            was = ast.unparse(node)
-            fewer, more = ast.List(elts=elts[:-1], ctx=ast.Load()), ast.List(elts=[*elts, elts[0]], ctx=ast.Load())
-            return [(was, ast.unparse(one), True) for one in (more, fewer)]
-        case ast.Constant(value=bool()) | ast.Constant(value=None):
-            return []
-        case ast.Constant(value=int(number)):
-            if number == 0:
-                return []
-            near = dict.fromkeys((number + 1, number + 10, number * 2, abs(number - 1), number + 3, number * 10))
-            return [(repr(number), repr(one), False) for one in near if one not in (number, 0)]
-        case ast.Constant(value=float(number)):
-            if number == 0 or number != number or number in (float("inf"), float("-inf")):
-                return []
-            some = (number + 1, number * 2, number + 0.5, number + 10)
-            return [(repr(number), repr(one), False) for one in some if one == one and abs(one) < 1e300]
-        case ast.Constant(value=str(text)):
-            return [(repr(text), repr(one), _KEYWORD.fullmatch(text) is not None) for one in _texts(text)]
-        case ast.Constant(value=bytes(data)):
-            text = data.decode("latin-1")
-            return [
-                (repr(data), repr(one.encode("latin-1")), _KEYWORD.fullmatch(text) is not None) for one in _texts(text)
-            ]
-    return []
-
-
-_NEXT = {
-    **dict(zip("aeiou", "eioua", strict=True)),
-    **dict(zip("bcdfghjklmnpqrstvwxyz", "cdfghjklmnpqrstvwxyzb", strict=True)),
-    **dict(zip("0123456789", "1234567898", strict=True)),
-}
-
-
-def _texts(text: str) -> list[str]:
-    """Texts of the same shape: one letter or digit is another of its kind."""
-    if len(text) > 400:
-        return []
-    digits = [at for at, sign in enumerate(text) if sign in "0123456789"]
-    letters = [at for at, sign in enumerate(text) if sign.isascii() and sign.isalpha()]
-    places = [*digits[:1], *letters[:1], *digits[-1:], *letters[-1:], *digits[1:3], *letters[len(letters) // 2 :][:1]]
-    found = []
-    for far in (1, 2):
-        for at in dict.fromkeys(places):
-            sign = other = text[at]
-            for _ in range(far):
-                other = _NEXT.get(other.lower(), other)
-            found.append(text[:at] + (other.upper() if sign.isupper() else other) + text[at + 1 :])
-    return [one for one in dict.fromkeys(found) if one != text][:6]

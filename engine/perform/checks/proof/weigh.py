@@ -13,16 +13,18 @@ from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
 from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
+from engine.perform.checks.proof.frames import Frame, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.not_done import added_text, not_done
-from engine.perform.checks.proof.not_shown import not_shown
+from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.scales import Weighed, more
+from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.taken_back import unnoticed
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
@@ -128,6 +130,8 @@ class Weighing(EditedTests):
             self.faults += await blind_faults(self.trial, spec)
             if self._nothing_to_show() and says_nothing_changes(self.task):
                 self.faults += await otherwise_faults(self.trial, spec)
+            elif not self.faults and (frame := self._frame(spec)) is not None:
+                self.faults += await otherwise_faults(self.trial, spec, frame)
         self._ask_narrow()
         if not self.faults and not self._nothing_to_show():
             self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1)
@@ -147,6 +151,14 @@ class Weighing(EditedTests):
         if not self.faults and tools.setting.policy.mutants:
             self.findings += await mutation_findings(self.trial, self.tests, self.proofs)
 
+    def _frame(self, spec: CheckSpec) -> Frame | None:
+        """What all proofs of a check leave alone, by how they failed on the base."""
+        runs = [self.r0(spec), *self.r3.get(spec.name, ())]
+        red = {case.id: case for run in runs for case in rules.by_id(run).values() if case.outcome in BAD}
+        mine = [proof for proof in self.proofs if proof.check == spec.name]
+        known = [red[proof.name] for proof in mine if proof.name in red]
+        return frame_of(known) if known and len(known) == len(mine) == len(self.proofs) else None
+
     def _ask_for_the_rest(self) -> None:
         """What the task names, and neither the base, nor a test, nor the change has."""
         if self._nothing_to_show() or not self.proofs:
@@ -160,6 +172,8 @@ class Weighing(EditedTests):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
+        if few := fewer_than_criteria(self.task, self._shown()[1]):
+            self.faults.append(rules.unproven(Rule.NOT_SHOWN, few))
         for name in not_shown(self.task, *self._shown())[:2]:
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
@@ -181,13 +195,10 @@ class Weighing(EditedTests):
             if one.owner is Owner.SUBJECT
         ]
         changed = {one.path for one in mine}
-        others = {
-            path: text
-            for path, text in ground.sources.items()
-            if path.endswith(".py") and path not in changed and not ground.is_test(path)
-        }
+        left = {path: text for path, text in ground.sources.items() if path not in changed and not ground.is_test(path)}
         _, fresh, _ = self._shown()
-        return narrow(mine, others, fresh, ground.words)
+        python = {path: text for path, text in left.items() if path.endswith(".py")}
+        return [*stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
 
     def _shown(self) -> tuple[str, str, str]:
         """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
