@@ -1,6 +1,9 @@
 """A day of sprints in one process: real sessions, real git, scripted agents, one sprint after another, each landed.
 
-python -m tests.torture.soak [SPRINTS [TASKS]]     prints a line for each sprint, then the figures
+python -m tests.torture.soak [SPRINTS [TASKS [PLACE]]]     prints a line for each sprint, then the figures
+
+With PLACE, a folder that stays, so many sprints are added to those of the parts before: a day runs in pieces. Each
+part is a process of its own; memory, descriptors and threads are compared within a part, everything else over all.
 
 Every task needs two attempts; every sprint meets a limit that resets in half an hour, which is skipped.
 """
@@ -8,6 +11,9 @@ Every task needs two attempts; every sprint meets a limit that resets in half an
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import ctypes
+import gc
 import os
 import resource
 import sys
@@ -50,6 +56,10 @@ class Figures(Struct, frozen=True, kw_only=True):
     journal_kb: float
     cpu_ms: float
     """Per attempt of this sprint, children counted."""
+    part: int = 0
+    """Which process this was."""
+    skipped: float = 0.0
+    """Seconds of waiting that the clock is ahead of the machine's."""
 
 
 def plan_of(tasks: int) -> str:
@@ -79,13 +89,25 @@ def files_below(*folders: Path) -> int:
     return sum(len(names) for folder in folders for _, _, names in os.walk(folder))
 
 
+def memory() -> float:
+    """Megabytes in use: what was freed and is only kept by the allocator is given back first."""
+    gc.collect()
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)
+    return round(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6, 1)
+
+
 async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
-    repo, clock = place / "repo", SkippingClock()
+    repo, clock, told = place / "repo", SkippingClock(), place / "figures.jsonl"
+    seen = [msgspec.json.decode(line, type=Figures) for line in told.read_bytes().splitlines()] if told.exists() else []
     first = small.make(repo, config=CONFIG, plan=plan_of(tasks), scenario=scenario_of("1", tasks))
-    small.git(repo, "checkout", "-q", "--", "user.txt")
+    if not seen:
+        small.git(repo, "checkout", "-q", "--", "user.txt")
     project = small.project_of(repo, place / "state")
-    desk, seen, began, attempts = Desk(project=project), [], clock.now(), 0
-    for number in range(sprints):
+    clock._skipped = seen[-1].skipped if seen else 0.0
+    part, hours = (seen[-1].part + 1, seen[-1].hours) if seen else (0, 0.0)
+    desk, began, attempts = Desk(project=project), clock.now(), seen[-1].attempts if seen else 0
+    for number in range(len(seen), len(seen) + sprints):
         sprint = first if number == 0 else new_sprint(repo, plan_of(tasks), "plan.md", "2026-11-17")
         (repo / ".devteam" / "scenario.toml").write_text(scenario_of(str(number + 1), tasks))
         spent, before = cpu(), attempts
@@ -99,8 +121,8 @@ async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
         root = project.state.root
         figures = Figures(
             attempts=attempts,
-            hours=round((clock.now() - began) / 3600, 2),
-            rss_mb=round(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6, 1),
+            hours=round(hours + (clock.now() - began) / 3600, 2),
+            rss_mb=memory(),
             descriptors=len(list(Path("/proc/self/fd").iterdir())),
             threads=threading.active_count(),
             temporary=files_below(root / "tmp", root / "trash", root / "scratch"),
@@ -108,9 +130,14 @@ async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
             state_files=files_below(root),
             journal_kb=round(project.repo.db.stat().st_size / 1000, 1),
             cpu_ms=round(1000 * (cpu() - spent) / max(1, attempts - before), 1),
+            part=part,
+            skipped=clock._skipped,
         )
         seen.append(figures)
-        print(msgspec.json.encode(figures).decode(), flush=True)
+        line = msgspec.json.encode(figures).decode()
+        with told.open("a") as file:
+            file.write(f"{line}\n")
+        print(line, flush=True)
     return seen
 
 
@@ -119,9 +146,18 @@ def flat(seen: list[Figures]) -> list[str]:
     warm, last = seen[KEEP + 2], seen[-1]
     attempts = last.attempts - warm.attempts
     wrong = []
-    if last.rss_mb - warm.rss_mb > max(3.0, attempts / 1000):
-        wrong.append(f"memory grew from {warm.rss_mb} to {last.rss_mb} MB over {attempts} attempts")
-    for name in ("descriptors", "threads", "temporary", "refs"):
+    for part in sorted({one.part for one in seen}):
+        lived = [one for one in seen if one.part == part]
+        if len(lived) < 4:  # too short to tell
+            continue
+        early, late = (warm if part == warm.part else lived[2]), lived[-1]
+        grown = late.attempts - early.attempts
+        if late.rss_mb - early.rss_mb > max(3.0, grown / 1000):
+            wrong.append(f"memory grew from {early.rss_mb} to {late.rss_mb} MB over {grown} attempts")
+        for name in ("descriptors", "threads"):
+            if getattr(late, name) > getattr(early, name) + 2:
+                wrong.append(f"{name} grew from {getattr(early, name)} to {getattr(late, name)}")
+    for name in ("temporary", "refs"):
         if getattr(last, name) > getattr(warm, name) + 2:
             wrong.append(f"{name} grew from {getattr(warm, name)} to {getattr(last, name)}")
     evidence = 4 * attempts  # of every landed commit, which stays
@@ -134,16 +170,18 @@ def flat(seen: list[Figures]) -> list[str]:
     return wrong
 
 
-def main(sprints: int = SPRINTS, tasks: int = TASKS) -> int:
-    if sprints < KEEP + 4:
+def main(sprints: int = SPRINTS, tasks: int = TASKS, place: str = "") -> int:
+    with contextlib.ExitStack() as stack:
+        folder = Path(place or stack.enter_context(tempfile.TemporaryDirectory()))
+        folder.mkdir(parents=True, exist_ok=True)
+        seen = asyncio.run(soak(folder, sprints, tasks))
+    if len(seen) < KEEP + 4:
         print(f"at least {KEEP + 4} sprints: before that as many are kept as there are")
         return 2
-    with tempfile.TemporaryDirectory() as place:
-        seen = asyncio.run(soak(Path(place), sprints, tasks))
     wrong = flat(seen)
     print(f"{seen[-1].attempts} attempts in {seen[-1].hours} h: {'; '.join(wrong) or 'everything is flat'}")
     return 1 if wrong else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(int(word) for word in sys.argv[1:])))
+    sys.exit(main(*(int(word) for word in sys.argv[1:3]), *sys.argv[3:4]))
