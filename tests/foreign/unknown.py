@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -70,6 +71,7 @@ def _python_environment(folder: Path) -> None:
     files += [*folder.glob("*requirements*test*.txt"), *folder.glob("*test*requirements*.txt")]
     (folder / "PKG-INFO").unlink(missing_ok=True)
     for asked in ([f".[{','.join(own)}]"] if own else [], [f"-r{path}" for path in files[:1]], []):
+        shutil.rmtree(folder / ".venv", ignore_errors=True)
         try:
             fetch.environment(folder, *asked, *wanted)
             return

@@ -69,6 +69,16 @@ def test_some_places_are_no_state_directory(root: Path) -> None:
         Grave(root)
 
 
+@pytest.mark.parametrize("locked", ["lane/.git", "lane", "lane/.git/hooks"])
+def test_what_an_agent_locked_is_discarded(locked: str, state: Path) -> None:
+    """Root passes through every mode: an ordinary user is who this is for (`make test-ordinary`)."""
+    folder = state / "lane/.git"
+    write(folder / "hooks/pre-commit", "x")
+    (state / locked).chmod(0)
+    Grave(state).discard(folder)
+    assert not folder.exists() and not any((state / "trash").iterdir())
+
+
 def test_missing_is_fine(state: Path) -> None:
     Grave(state).remove(state / "none/at/all")
     Grave(state).discard(state / "none")

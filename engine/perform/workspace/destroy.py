@@ -57,16 +57,42 @@ class Grave:
         target = aside
         while os.path.lexists(target):
             target = aside.with_name(f"{aside.name}.{uuid.uuid4().hex[:8]}")
-        path.rename(target)
+        try:
+            path.rename(target)
+        except PermissionError:  # a folder that goes to another one must be writable itself, and the one it is in
+            self._open_up(path.parent)
+            self._open_up(path)
+            path.rename(target)
 
     def discard(self, path: Path) -> None:
         """Remove a whole folder; what refuses to go (an immutable file) is left under trash/ and is in nobody's way."""
+        try:
+            path.lstat()
+        except PermissionError:
+            self._open_up(path.parent)
+        except OSError:
+            return
         if not os.path.lexists(path):
             return
         trash = self.root / "trash" / uuid.uuid4().hex
         self.set_aside(path, trash)
         with contextlib.suppress(OSError):
             self.remove(trash)
+
+    def _open_up(self, folder: Path) -> None:
+        """Take back what an agent locked: modes of a folder below the root."""
+        if folder == self.root:
+            return
+        parts = self._inside(folder)
+        with contextlib.ExitStack() as stack:
+            descriptor = os.open(self.root, _DIRECTORY)
+            stack.callback(os.close, descriptor)
+            for part in parts:
+                descriptor = _step(descriptor, part)
+                if descriptor < 0:  # a file or a link has no mode that is in the way
+                    return
+                stack.callback(os.close, descriptor)
+            _make_writable(descriptor)
 
     def _inside(self, path: Path) -> tuple[str, ...]:
         absolute = Path(os.path.abspath(path))  # noqa: PTH100 — Path.resolve would follow the links
