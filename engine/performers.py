@@ -50,7 +50,7 @@ class Room(Struct, frozen=True, kw_only=True):
 class Performers(Struct, frozen=True, kw_only=True):
     """What the runner performs with, and what a session needs of it besides."""
 
-    shell: Performs
+    performer: Performs
     redactor: Redactor
     dependencies: Dependencies
 
@@ -140,4 +140,4 @@ def performers(
         checkout=workspace.checkout,
         repository=lambda: asyncio.to_thread(workspace.stands),
     )
-    return Performers(shell=Redacted(on_machine, redactor), redactor=redactor, dependencies=dependencies)
+    return Performers(performer=Redacted(on_machine, redactor), redactor=redactor, dependencies=dependencies)

@@ -213,7 +213,7 @@ class Session:
             journal=journal,
             stream=self.sprint.id,
             state=state,
-            performer=performing.shell,
+            performer=performing.performer,
             clock=self._clock,
             bus=self.bus,
             fingerprint=fingerprint(),
