@@ -4,7 +4,7 @@ first_paint   spawn to the first frame that shows the sprint, best of 5
 flood         100,000 output events: CPU, wall, worst stall of the loop, memory; with and without coalescing
 key           key to paint while 5,000 events a second come in: by the clock, and the CPU the dashboard needed for it
 terminal_bytes  what the terminal gets: by the second while nothing happens, and for a key
-idle          CPU of a dashboard in which nothing happens, and of one whose agent is silent
+idle          CPU of a dashboard in which nothing happens, and of one whose agent is silent, also with 300 tasks
 memory        an hour of a simulated run: memory at its quarters, and at those of a second hour
 """
 
@@ -174,6 +174,7 @@ BENCHES: dict[str, Callable[[], dict[str, Any]]] = {
     "idle": lambda: measure("idle"),
     "terminal_bytes": terminal_bytes,
     "silent_agent": lambda: measure("silent"),
+    "silent_with_300_tasks": lambda: measure("silent_300"),
     "memory_over_an_hour": lambda: measure("memory"),
 }
 

@@ -19,18 +19,23 @@ UNCOALESCED = 3_000
 
 
 def child(mode: str) -> None:
+    from tests.tui.lanes import many_tasks
     from tests.tui.links import live
     from tui.app.application import DevteamApp
     from tui.app.options import TuiOptions
 
     report = os.environ["BENCH_REPORT"]
-    link = live("end" if mode == "idle" else "parallel")
+    link = many_tasks(300) if mode == "silent_300" else live("end" if mode == "idle" else "parallel")
+    if mode.startswith("silent"):  # the clock goes on, so that every second is drawn
+        began, there = time.time(), link.end
+        link.now = lambda: there + time.time() - began  # type: ignore[method-assign]
     app = DevteamApp(link, TuiOptions(watch=False, bell=False))
     measured: dict[str, Any] = {}
     driver: Callable[[], Any] = {
         "first_paint": lambda: asyncio.sleep(0),
         "idle": lambda: _idle(measured, 10.0),
         "silent": lambda: _idle(measured, 10.0),
+        "silent_300": lambda: _idle(measured, 10.0),
         "flood": lambda: _flood(app, measured, coalesced=True),
         "flood_each": lambda: _flood(app, measured, coalesced=False),
         "key": lambda: _stream(app, 5000, 30.0),

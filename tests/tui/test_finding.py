@@ -227,3 +227,15 @@ async def test_a_new_file_has_the_full_width() -> None:
         assert any(row.count("│") > 4 for row in text_of(app)), "two columns where lines are replaced"
         await press(pilot, "down")
         assert not any(row.count("│") > 4 for row in text_of(app)), "one where nothing would stand at the left"
+
+
+async def test_a_question_cites_the_hunk_in_sight_and_its_draft_is_kept() -> None:
+    app = app_on(live_lanes(4, gates=3))
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settle(pilot)
+        await press(pilot, "d", "tab", "question_mark")
+        box = app.screen.query_one(Input)
+        assert box.value == "src/app/part.py:10: "
+        await pilot.press(*"why")
+        await press(pilot, "escape", "question_mark")
+        assert app.screen.query_one(Input).value == "src/app/part.py:10: why"

@@ -124,3 +124,48 @@ async def test_four_agents_fill_a_large_screen() -> None:
         cells = "".join(text_of(app))
         text = sum(not char.isspace() and char not in "─│╭╮╰╯╌·" for char in cells)
         assert text / len(cells) >= 0.35, f"{text / len(cells):.0%}"
+
+
+DIALOGS: list[Any] = [
+    pytest.param("desk", ("c",), id="comment on a gate"),
+    pytest.param("desk", ("question_mark",), id="ask"),
+    pytest.param("desk", ("Y",), id="approve all"),
+    pytest.param("lanes", ("S",), id="stop"),
+    pytest.param("lanes", ("X",), id="cancel"),
+    pytest.param("lanes", ("K",), id="skip"),
+    pytest.param("lanes", ("m",), id="steer"),
+    pytest.param("lanes", ("J",), id="jump"),
+    pytest.param("lanes", ("ctrl+p",), id="palette"),
+    pytest.param("lanes", ("v",), id="replay"),
+    pytest.param("lanes", ("less_than_sign",), id="look back"),
+    pytest.param("lanes", ("1", "slash", "z", "z"), id="filter of tasks"),
+    pytest.param("lanes", ("ctrl+t",), id="times"),
+    pytest.param("lanes", ("minus",), id="folded"),
+    pytest.param("ended", ("L",), id="land"),
+    pytest.param("empty", (), id="welcome"),
+    pytest.param("empty", ("enter",), id="request"),
+]
+
+
+@pytest.mark.parametrize("ascii_only", [pytest.param(False, id="unicode"), pytest.param(True, id="ascii")])
+@pytest.mark.parametrize(("situation", "keys"), DIALOGS)
+async def test_dialogs_welcome_and_replay_are_whole(situation: str, keys: tuple[str, ...], ascii_only: bool) -> None:
+    """The same property as over the main screens: nothing cut without a sign, no control byte, ASCII pure."""
+    makes: dict[str, Callable[[], LiveLink]] = {
+        "desk": lambda: live_lanes(4, gates=3),
+        "lanes": lambda: live_lanes(4),
+        "ended": lambda: live_lanes(3, ended=True),
+        "empty": lambda: LiveLink([]),
+    }
+    app = app_on(makes[situation](), ascii=ascii_only)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        await press(pilot, *keys)
+        for size in ((80, 24), (200, 50)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            app.clear_notifications()
+            app.redraw()
+            app.frame()
+            await pilot.pause()
+            assert wrong_with(app) == [], f"{keys} at {size}"

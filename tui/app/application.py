@@ -361,9 +361,10 @@ class DevteamApp(App[Leave]):
         self.frame()
 
     def open_ask(self, gate: GateState) -> None:
+        from tui.app import dialogs
         from tui.screens.ask import AskScreen
 
-        self.push_screen(AskScreen(gate))
+        self.push_screen(AskScreen(gate, dialogs.cited(self)))
 
     def open_comment(self, gate: GateState, choice: Choice) -> None:
         from tui.app import dialogs

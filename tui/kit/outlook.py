@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.core.forecast import PastTask, forecast
+from engine.core.forecast import Forecast, PastTask, forecast
 from engine.core.model import Struct
 from engine.core.state import State, Status, TaskState
 from engine.core.wording import plural
@@ -21,25 +21,46 @@ class Outlook(Struct, frozen=True, kw_only=True):
     """What it rests on, in words."""
 
 
+class _Guesses(Struct, frozen=True, kw_only=True):
+    """What does not change until something happens: asked for several times a second, worked out once."""
+
+    of: State
+    tasks: tuple[tuple[TaskState, Forecast], ...]
+    here: int
+    past: int
+
+
+_last = _Guesses(of=State(), tasks=(), here=0, past=0)
+
+
+def _guesses(state: State) -> _Guesses:
+    global _last
+    if _last.of is not state:
+        here = tuple(_past(task) for task in state.tasks.values() if task.status is Status.COMPLETE and task.ended_at)
+        past, rungs = (*here, *state.past), state.policy.ladder.rungs
+        left = (task for task in state.tasks.values() if not task.ended)
+        found = tuple((task, forecast((task.spec,), past, rungs)) for task in left)
+        _last = _Guesses(of=state, tasks=found, here=len(here), past=len(past))
+    return _last
+
+
 def outlook(state: State, now: float) -> Outlook:
     """Of the tasks that have not ended."""
-    left = [task for task in state.tasks.values() if not task.ended]
+    known = _guesses(state)
+    left = known.tasks
     if not left:
         return Outlook()
-    here = tuple(_past(task) for task in state.tasks.values() if task.status is Status.COMPLETE and task.ended_at)
-    past = (*here, *state.past)
     usd, work = 0.0, []
-    for task in left:
-        guess = forecast((task.spec,), past, state.policy.ladder.rungs)
+    for task, guess in left:
         took = max(0.0, now - task.started_at) if task.started_at else 0.0
         usd += max(guess.usd * LEAST, guess.usd - task.spent_usd)
         work.append(max(guess.seconds * LEAST, guess.seconds - took))
     lanes = max(1, min(state.policy.lanes, len(left)))
     seconds = max(sum(work) / lanes, max(work))
-    if here:
-        basis = f"from {plural(len(here), 'task')} done here"
-    elif past:
-        basis = f"from {plural(len(past), 'task')} of earlier sprints"
+    if known.here:
+        basis = f"from {plural(known.here, 'task')} done here"
+    elif known.past:
+        basis = f"from {plural(known.past, 'task')} of earlier sprints"
     else:
         basis = "a guess: nothing is finished yet"
     return Outlook(usd=usd, seconds=seconds, tasks=len(left), basis=basis)

@@ -50,13 +50,19 @@ class AskScreen(ModalScreen[None]):
     CSS_PATH = "dialogs.tcss"
     BINDINGS = [Binding("escape", "leave", "back to the gate", priority=True)]
 
-    def __init__(self, gate: GateState) -> None:
+    def __init__(self, gate: GateState, begin: str = "") -> None:
         super().__init__()
         self.gate = gate
+        self.begin = begin
+        """What a question begins with: the hunk that it is about."""
 
     @property
     def dev(self) -> DevteamApp:
         return cast("DevteamApp", self.app)
+
+    @property
+    def _draft(self) -> str:
+        return f"ask-{self.gate.id}"
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="ask"):
@@ -67,7 +73,11 @@ class AskScreen(ModalScreen[None]):
         self.query_one("#ask").border_title = Content(f"ASK {harmless(gate_name(self.dev.view, self.gate))}")
         box = self.query_one(Input)
         box.cursor_blink = False
+        draft = self.dev.drafts.get(self._draft, "")
+        box.value = draft if self.begin in draft else f"{draft} {self.begin}".lstrip()
+        box.select_on_focus = False
         box.focus()
+        box.cursor_position = len(box.value)
         self.call_after_refresh(self.dev.redraw)
 
     def show(self, view: View) -> None:
@@ -94,7 +104,9 @@ class AskScreen(ModalScreen[None]):
         question = event.value.strip()
         if question:
             event.input.value = ""
+            self.dev.drafts.pop(self._draft, None)
             self.run_worker(self.dev.steering.ask(self.gate.id, question), exit_on_error=False)
 
     def action_leave(self) -> None:
+        self.dev.drafts[self._draft] = self.query_one(Input).value
         self.dismiss(None)

@@ -33,7 +33,7 @@ from tui.panels.panel import Panel
 from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
 from tui.panels.strip import StripPanel, lanes_of
-from tui.panels.tasks import TasksPanel, task_rows, wanted_width
+from tui.panels.tasks import TasksPanel, row_count, wanted_width
 from tui.screens.dashboard_places import GROUP_OF, LEFT_STAGES, place
 from tui.screens.page import Page
 
@@ -206,7 +206,7 @@ class Dashboard(Page):
             lanes=len(lanes_of(view, strip.flight)),
             running=len(running_tasks(view.state)),
             titles=wanted_width(view),
-            tasks=len(task_rows(view, 40)),
+            tasks=row_count(view),
             stages=len(iteration_lines(view, 60, 99)),
             ladder=min(14, len(ladder_lines(view, 40, 99))),
             health=min(16, len(health_lines(view, 40, 99))),

@@ -68,7 +68,7 @@ class Diff(ListPage):
             changes = task.changes if task is not None else ()
             rows: list[Line] = [
                 spread(
-                    [(outside(change.path), "fg")],
+                    [(" ", ""), (outside(change.path), "fg")],
                     [(f"+{change.added}", "added"), (f" {view.glyphs.minus}{change.removed}", "removed")],
                     width,
                     1,
@@ -79,8 +79,8 @@ class Diff(ListPage):
         out: list[Line] = []
         for file in self._files:
             right: list[Span] = [(f"+{file.added}", "added"), (f" {view.glyphs.minus}{file.removed}", "removed")]
-            name = end_of_path(outside(file.path), width - width_of(right) - 1, view.glyphs.ellipsis)
-            out.append(spread([(name, "fg")], right, width, gap=1))
+            name = end_of_path(outside(file.path), width - width_of(right) - 2, view.glyphs.ellipsis)
+            out.append(spread([(" ", ""), (name, "fg")], right, width, gap=1))
         return out, []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
