@@ -249,6 +249,8 @@ class ChannelServer:
             await viewer.send(ms.encode(envelope) for envelope in page)
             after = page[-1].seq
             viewer.has(after)
+            if len(page) < PAGE:  # what is newer waits in the viewer's own queue
+                break
         await viewer.send(recent)
         await viewer.stream(after)
 
