@@ -139,3 +139,15 @@ def test_a_module_is_imported_at_its_home_only(module: str) -> None:
 def test_a_call_is_made_at_its_home_only(call: tuple[str, str]) -> None:
     users = {name for name, found in sources().items() if call in found.used}
     assert strangers(users, CALLS[call]) == set()
+
+
+def test_live_facts_are_folded_by_who_decides_and_by_who_shows() -> None:
+    """The runner in the engine's process, the feed in a viewer's; the others read a history that is over."""
+    over = {"engine/report.py", "engine/link/replay.py", "engine/service/landing.py", "engine/core/statistics.py"}
+    found = set()
+    for path in (*(ROOT / "engine").rglob("*.py"), *(ROOT / "tui").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.module == "engine.core.fold":
+                if any(name.name == "apply" for name in node.names):
+                    found.add(str(path.relative_to(ROOT)))
+    assert found - over == {"engine/runner.py", "tui/app/feed.py"}

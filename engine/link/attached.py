@@ -13,8 +13,7 @@ import msgspec
 from engine import VERSION
 from engine.channel.client import ChannelClosed, Watching, identified
 from engine.core.commands import Ack, AnyCommand
-from engine.core.events import Envelope
-from engine.core.fold import apply
+from engine.core.events import Envelope, RunEnded, RunStarted
 from engine.core.state import State
 from engine.journal import Journal, JournalError, JournalMissing
 from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
@@ -30,13 +29,19 @@ class AttachedLink:
     def __init__(self, source: Source) -> None:
         self._source = source
         self._state = State()
+        """As it was read last. Facts are folded by who shows them; here only two of them matter."""
+        self._last = 0
+        self._running = False
+        self._reason = ""
         self._closed = asyncio.Event()
         self._engine: Watching | None = None
         self._journal: Journal | None = None
 
     async def snapshot(self) -> State:
-        self._state = await asyncio.to_thread(self._source.state)
-        return self._state
+        state = await asyncio.to_thread(self._source.state)
+        self._state, self._last = state, state.seq
+        self._running, self._reason = state.running, state.outcome_reason
+        return state
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         seen, said = after, self._standing()
@@ -98,6 +103,8 @@ class AttachedLink:
                 return msgspec.json.decode(await engine.ask(msgspec.json.encode(query)), type=Answered)
             except (ChannelClosed, msgspec.MsgspecError):
                 pass
+        if self._state.seq < self._last:
+            self._state = await asyncio.to_thread(self._source.state)
         return await asyncio.to_thread(self._source.answer, query, self._state)
 
     async def close(self) -> None:
@@ -122,15 +129,20 @@ class AttachedLink:
         holder = self._source.engine()
         if holder is not None:
             return LinkStatus(status="connected", detail=holder.words())
-        if self._state.running:
+        if self._running:
             hint = "space (or devteam run) takes the sprint up again; nothing is lost"
             return LinkStatus(status="lost", detail="the engine is not running any more", hint=hint)
-        return LinkStatus(
-            status="ended", detail=self._state.outcome_reason or "no engine is running", hint="devteam run"
-        )
+        return LinkStatus(status="ended", detail=self._reason or "no engine is running", hint="devteam run")
 
     def _note(self, envelope: Envelope) -> None:
-        self._state = apply(self._state, envelope)
+        self._last = envelope.seq
+        match envelope.event:
+            case RunStarted():
+                self._running, self._reason = True, ""
+            case RunEnded(reason=reason):
+                self._running, self._reason = False, reason
+            case _:
+                pass
 
     async def _nap(self, seconds: float) -> None:
         try:
