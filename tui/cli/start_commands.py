@@ -81,7 +81,8 @@ def run(
 
     Until every task is done, blocked, out of budget or stopped. Ctrl-C stops it so that nothing is lost.
 
-    Exit code: 0 done, 1 failed, 2 limit or budget, 3 blocked on a human, 4 untrusted or bad input, 130 interrupted.
+    Exit code: 0 done, 1 failed, 2 limit, budget or the machine's fault, 3 blocked on a human, 4 untrusted or bad
+    input, 130 interrupted.
     """
     import asyncio
 
