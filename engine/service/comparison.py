@@ -78,6 +78,7 @@ async def compare(
     tried: list[Tried] = []
     for spec, here in chosen:
         say(f"{spec.name} in a clone")
+        spec = _patient(spec) if choose else spec
         (there,) = await rehearsal.in_clone([spec])
         tried.append(Tried(spec=spec, here=here, there=there, differs=differences(spec, here, there)))
     copy: tuple[str, ...] = ()
@@ -90,7 +91,11 @@ async def compare(
     folders = {one.spec.folder for one in tried if one.spec.folder}
     timed = tuple(tried)
     if choose:
-        timed = tuple(replace(one, spec=_with_paths(_with_time(one), rehearsal, folders)) for one in tried)
+        limits = [spec.timeout for spec, _ in chosen]
+        timed = tuple(
+            replace(one, spec=_with_paths(_with_time(one, limit), rehearsal, folders))
+            for one, limit in zip(tried, limits, strict=True)
+        )
     return Compared(tried=timed, left_out=tuple(left_out), copy=copy, findings=tuple(findings))
 
 
@@ -107,7 +112,7 @@ async def _first_that_works(
     package = Package(rehearsal.workspace.checkout, candidate.check.folder, lambda _name: None)
     while ways:
         way = ways.pop(0)
-        spec = replace(way, timeout=max(way.timeout, TIMEOUT)) if choose else way
+        spec = _patient(way) if choose else way
         (found,) = await rehearsal.in_checkout([spec])
         why = works(spec, found)
         if not why and not any(case.error == "CollectError" for case in found.report.cases):
@@ -147,7 +152,7 @@ async def _without_uncollectable(
     inside = f"{spec.folder}/" if spec.folder else ""
     ignored = tuple(f"--ignore={path.removeprefix(inside)}" for path in gone)
     less = replace(spec, command=(*spec.command, *ignored))
-    (again,) = await rehearsal.in_checkout([replace(less, timeout=max(less.timeout, TIMEOUT))])
+    (again,) = await rehearsal.in_checkout([_patient(less)])
     if works(less, again):
         return taken, []
     said = [
@@ -178,7 +183,7 @@ async def _with_variables(
     if not asked:
         return taken, []
     more = replace(spec, env={**spec.env, **{name: surroundings[name] for name in asked}})
-    (again,) = await rehearsal.in_checkout([replace(more, timeout=max(more.timeout, TIMEOUT))])
+    (again,) = await rehearsal.in_checkout([_patient(more)])
     if works(more, again) or collected(again)[0] <= collected(found)[0]:
         return taken, []
     words = f"{spec.name} asks for {', '.join(asked)}: taken over from your environment into its env"
@@ -201,10 +206,15 @@ def _set(names: Sequence[str], check: str, choose: bool) -> str:
     return f'env = {{ {values} }}   in [[checks.run]] of "{check}"'
 
 
-def _with_time(one: Tried) -> CheckSpec:
-    """Time enough for a machine that is busier than now."""
+def _patient(spec: CheckSpec) -> CheckSpec:
+    """While it is tried, in both places: how long it takes is only known afterwards."""
+    return replace(spec, timeout=max(spec.timeout, TIMEOUT))
+
+
+def _with_time(one: Tried, limit: float) -> CheckSpec:
+    """Its own limit, or time enough for a machine that is busier than now."""
     took = max(one.here.seconds, one.there.seconds)
-    return replace(one.spec, timeout=float(round(took * SLOW + 60, -1))) if took * SLOW > one.spec.timeout else one.spec
+    return replace(one.spec, timeout=float(round(took * SLOW + 60, -1)) if took * SLOW > limit else limit)
 
 
 def _with_paths(spec: CheckSpec, rehearsal: Rehearsal, folders: set[str]) -> CheckSpec:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine.config import Config, load
-from engine.perform.checks.presets.package import LeftOut
-from engine.service.comparison import Compared
+from engine.core.model import CheckKind
+from engine.perform.checks.presets.package import Candidate, LeftOut
+from engine.perform.checks.run.spec import CheckSpec
+from engine.service.comparison import Compared, compare
 from engine.service.findings import Finding
 from engine.service.init import init_project, report_lines
 from engine.service.local import Desk
+from engine.service.rehearsing import open_rooms
 from tests.cli.ground import Ground
 from tests.engine import small
 
@@ -130,6 +133,17 @@ def test_however_much_is_found_the_report_is_short_and_what_is_broken_stays_in_s
     lines = report_lines(result, False, many, tuple(many), many)
     assert len(lines) < 25 and "  BROKEN   submodule: empty" in lines and "           → fill it" in lines
     assert "  left out and 27 more: .devteam/config.toml has them" in lines
+
+
+async def test_a_slow_check_has_its_time_in_both_places_and_gets_it_written_down(tmp_path: Path) -> None:
+    ground = repository(tmp_path, {"test_a.py": CASE.format(body="__import__('time').sleep(1.5)")})
+    project = small.project_of(ground.folder, tmp_path / "state")
+    command = ("python3", "-m", "unittest")
+    spec = CheckSpec(name="t", kind=CheckKind.TESTS, command=command, parser="junit", runner="unittest", timeout=1.0)
+    async with open_rooms(project, Config()) as rooms:
+        result = await compare(rooms.rehearsal, [Candidate(check=spec)], lambda _text: None, choose=True)
+    (one,) = result.tried
+    assert not one.differs and not result.findings and one.spec.timeout >= 60
 
 
 def test_what_passes_the_second_time_is_luck_and_no_difference(tmp_path: Path) -> None:
