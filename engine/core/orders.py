@@ -16,6 +16,7 @@ from engine.core.model import Decision, Struct
 from engine.core.planning_state import Goal
 from engine.core.state import State, Status, Step, TaskState
 from engine.core.vocabulary import Choice, Council, GateKind
+from engine.core.vocabulary import Outcome as Ended
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -46,6 +47,8 @@ def obey(state: State, command: cmd.AnyCommand) -> Outcome:
             words = "stopping now" if command.now else "stopping after the running steps"
             return _yes(f"{words}; devteam run goes on from here", ev.StopRequested(now=command.now, by=by))
         case cmd.Cancel():
+            if not state.running and state.outcome in (Ended.DONE, Ended.CANCELLED):
+                return _no(f"the sprint is {state.outcome.value} already: {state.outcome_reason}")
             return _yes("cancelled; commits stay on the sprint branch", ev.SprintCancelled(by=by))
         case cmd.LandNow():
             if not state.head or state.head == state.base:

@@ -514,6 +514,11 @@ def test_words_that_the_reviewer_has_heard_are_judged_by_it() -> None:
     assert sent_back(Story(), POLICY).state.outcome == "done"
 
 
+def test_what_is_done_cannot_be_cancelled() -> None:
+    world = begin(Story())
+    assert "the sprint is done already" in obey(world.state, Cancel()).detail
+
+
 def test_an_answer_that_is_none_is_quoted() -> None:
     world = begin(Story(), attended=True)
     (gate,) = world.state.open_gates()

@@ -115,7 +115,7 @@ CHANGED: list[tuple[str, Callable[[Path], object], str]] = [
     ("edited", lambda repo: write(repo / "src/lib.py", "new edit\n"), "modified since: src/lib.py"),
     ("edited-again", lambda repo: write(repo / "a.txt", "another edit\n"), "modified since: a.txt"),
     ("deleted", lambda repo: (repo / "src/lib.py").unlink(), "deleted since: src/lib.py"),
-    ("added", lambda repo: write(repo / "extra.txt"), "added since: extra.txt"),
+    ("added-and-staged", lambda repo: write(repo / "b.txt") and git(repo, "add", "b.txt"), "staged since: b.txt"),
     ("staged", lambda repo: git(repo, "add", "a.txt"), "staged since: a.txt"),
     ("committed", lambda repo: git(repo, "commit", "-qam", "mine"), "main has moved since"),
     ("other-branch", lambda repo: git(repo, "switch", "-qc", "other"), "you are on other, the sprint started on main"),
@@ -147,6 +147,17 @@ def test_anything_changed_meanwhile_stops_it_with_its_name(
     assert report.detail.startswith("not landed: ") and "\n" not in report.detail
     assert report.offers[0] == "git merge devteam/001-test"
     assert differences(before, fingerprint(repo)) == []
+
+
+def test_a_new_file_of_the_users_that_nothing_lands_on_stays(repo: Path) -> None:
+    """A note written in the night, an editor's swap file, another tool's settings."""
+    work = started(repo)
+    sprint(work, {"src/app.py": "x = 2\n"})
+    write(repo / "notes.txt", "mine\n")
+    write(repo / "src/.app.py.swp", "swap\n")
+    assert work.land().landed
+    assert (repo / "notes.txt").read_text() == "mine\n" and (repo / "src/app.py").read_text() == "x = 2\n"
+    assert git(repo, "status", "--porcelain").split() == ["??", "notes.txt", "??", "src/.app.py.swp"]
 
 
 def _with_file(work: Workspace, tree: str, name: str) -> str:

@@ -1,4 +1,6 @@
-"""What stands in the way of a landing, one line each: everything that is not as it was when the sprint started."""
+"""What stands in the way of a landing, one line each: every file that is not as it was when the sprint started, and
+what lies where a new one goes. A new file that nothing lands on stays where it is.
+"""
 
 from __future__ import annotations
 
@@ -62,8 +64,8 @@ def _files_differ(store: Store, anchor: Anchor, changes: list[Change], seen: See
     for path, change in (changed | behind).items():
         if landed.get(path) == (change.new_mode, change.new):
             continue  # there already, byte for byte: by a landing that was broken off, or by a session in the checkout
-        if change.kind == "added" and path in landed:
-            continue  # said below
+        if change.kind == "added":
+            continue  # a note, an editor's swap file: nothing lands on it (what is in the way is said below)
         hidden = f", which git was told not to see ({bits[path]})" if path in bits else ""
         found.append(f"{change.kind} since: {shown(path)}{hidden}")
     return found + _obstacles(store.repo, changes, seen)
