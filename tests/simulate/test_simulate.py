@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import tempfile
 from pathlib import Path
 
 import apsw
@@ -20,6 +21,7 @@ from engine.journal.journal_errors import JournalFull
 from engine.perform.workspace.facts import LogEntry
 from engine.runner import Runner
 from tests.simulate import simulation
+from tests.simulate.disk import place
 from tests.simulate.plan_file import PlanFile
 from tests.simulate.simulation import simulate
 from tests.simulate.store import Store
@@ -36,38 +38,37 @@ ORDINARY = 40
     "first",
     [pytest.param(first, marks=() if first < ORDINARY else pytest.mark.torture) for first in range(0, SEEDS, BATCH)],
 )
-def test_the_engine_holds_its_word_whatever_happens(first: int, tmp_path: Path) -> None:
+def test_the_engine_holds_its_word_whatever_happens(first: int) -> None:
     for seed in range(first, min(first + BATCH, SEEDS)):
-        _one(seed, tmp_path)
+        _one(seed)
 
 
 @pytest.mark.parametrize("seed", KEPT)
-def test_a_seed_that_once_failed(seed: int, tmp_path: Path) -> None:
-    _one(seed, tmp_path)
+def test_a_seed_that_once_failed(seed: int) -> None:
+    _one(seed)
 
 
-def _one(seed: int, tmp_path: Path) -> None:
-    folder = tmp_path / str(seed)
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        simulate(seed, folder)
-    except AssertionError as error:
-        raise AssertionError(f"seed {seed}: {error}") from error
+def _one(seed: int) -> None:
+    with tempfile.TemporaryDirectory(dir=place()) as folder:
+        try:
+            simulate(seed, Path(folder))
+        except AssertionError as error:
+            raise AssertionError(f"seed {seed}: {error}") from error
 
 
 # ── the simulation is able to fail: planted bugs are found ─────────────────────────────────────────────────────────
 
 
-def _found(tmp_path: Path, seeds: int = 60) -> bool:
+def _found(seeds: int = 60) -> bool:
     for seed in range(seeds):
         try:
-            _one(seed, tmp_path)
+            _one(seed)
         except AssertionError:
             return True
     return False
 
 
-def test_an_event_that_is_folded_and_not_recorded_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_event_that_is_folded_and_not_recorded_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = Runner.append, itertools.count(1)
 
     def leaky(self: Runner, *events: ev.AnyEvent) -> None:
@@ -77,18 +78,18 @@ def test_an_event_that_is_folded_and_not_recorded_is_found(tmp_path: Path, monke
             self.state = apply(self.state, ev.Envelope(seq=self.state.seq, stream="s", at=self.state.now, event=lost))
 
     monkeypatch.setattr(Runner, "append", leaky)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_a_timer_that_is_believed_too_early_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_timer_that_is_believed_too_early_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     async def early(self: VirtualClock, moment: float) -> None:
         await self.sleep((moment - self.now()) / 2)
 
     monkeypatch.setattr(VirtualClock, "sleep_until", early)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_a_journal_that_does_not_wait_for_the_disk_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_journal_that_does_not_wait_for_the_disk_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     real = schema.settle
 
     def hasty(connection: apsw.Connection) -> None:
@@ -96,10 +97,10 @@ def test_a_journal_that_does_not_wait_for_the_disk_is_found(tmp_path: Path, monk
         connection.pragma("synchronous", "normal")
 
     monkeypatch.setattr(schema, "settle", hasty)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_a_snapshot_that_fails_the_append_it_follows_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_snapshot_that_fails_the_append_it_follows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorded, and then said not to be: the same events are recorded once more. A snapshot is a cache: it may fail."""
 
     def full(*_: object) -> None:
@@ -107,7 +108,7 @@ def test_a_snapshot_that_fails_the_append_it_follows_is_found(tmp_path: Path, mo
 
     monkeypatch.setattr(runner_module, "SNAPSHOT_EVERY", 1)
     monkeypatch.setattr(Journal, "save_snapshot", full)
-    _one(0, tmp_path)
+    _one(0)
 
     def loud(self: Runner) -> None:
         self._snapshot_at = self.state.seq
@@ -115,10 +116,10 @@ def test_a_snapshot_that_fails_the_append_it_follows_is_found(tmp_path: Path, mo
 
     monkeypatch.setattr(Runner, "_save_snapshot", loud)
     monkeypatch.setattr(simulation, "MANY_STEPS", 2_000)  # it repeats itself for ever
-    assert _found(tmp_path / "loud", 8)
+    assert _found(8)
 
 
-def test_a_ref_that_is_updated_twice_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ref_that_is_updated_twice_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """A commit that does not find itself when it is asked for once more."""
 
     def twice(self: Store, effect: ef.Commit, branch: str) -> ev.AnyEvent:
@@ -131,15 +132,15 @@ def test_a_ref_that_is_updated_twice_is_found(tmp_path: Path, monkeypatch: pytes
         return self._fact(effect, entry, branch)
 
     monkeypatch.setattr(Store, "commit", twice)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_an_edit_that_is_read_too_late_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_edit_that_is_read_too_late_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runner_module, "_commits_to_the_plan", lambda _decisions: False)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_a_mark_that_writes_over_the_users_edit_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_that_writes_over_the_users_edit_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The file as it was read is ticked and put in place, whatever was typed meanwhile."""
     real, seen = PlanFile.mark, {}
 
@@ -150,12 +151,10 @@ def test_a_mark_that_writes_over_the_users_edit_is_found(tmp_path: Path, monkeyp
         real(self, state)
 
     monkeypatch.setattr(PlanFile, "mark", stale)
-    assert _found(tmp_path)
+    assert _found()
 
 
-def test_commits_of_a_branch_that_the_user_moved_back_must_be_noticed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_commits_of_a_branch_that_the_user_moved_back_must_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(simulation, "at_start", lambda *_: [])
     monkeypatch.setattr(simulation, "before_moving", lambda *_: None)
-    assert _found(tmp_path)
+    assert _found()
