@@ -27,7 +27,7 @@ from engine.core.policy import BudgetPolicy, Policy
 from engine.link.codec import encode_item
 from engine.link.protocol import Answered, GetDiff, GetFile, GetSprints, SprintLine
 from engine.link.replay import ReplayLink
-from tests.tui.recorder import Item, Recorder, check, others, tests
+from tests.tui.recorder import START, Item, Recorder, check, others, tests
 
 FIXTURE = Path(__file__).parent / "fixtures" / "sprint.jsonl"
 
@@ -552,11 +552,26 @@ def sprint() -> tuple[tuple[Item, ...], dict[str, int]]:
                     done=2,
                     total=6,
                     spent_usd=3.27,
+                    at=START,
                 ),
                 SprintLine(
-                    id="002-export-csv", title="Export reports as CSV", status="done", done=4, total=4, spent_usd=1.12
+                    id="002-export-csv",
+                    title="Export reports as CSV",
+                    status="done",
+                    done=4,
+                    total=4,
+                    spent_usd=1.12,
+                    at=START - 86400,
                 ),
-                SprintLine(id="001-scaffold", title="Project scaffold", status="done", done=3, total=3, spent_usd=0.34),
+                SprintLine(
+                    id="001-scaffold",
+                    title="Project scaffold",
+                    status="done",
+                    done=3,
+                    total=3,
+                    spent_usd=0.34,
+                    at=START - 9 * 86400,
+                ),
             )
         ),
     )

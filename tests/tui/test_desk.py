@@ -17,6 +17,7 @@ from tui.kit.diffing import parse
 from tui.kit.glyphs import UNICODE
 from tui.kit.hunks import Look, changed_words, hunk_lines
 from tui.kit.keys import key_map
+from tui.kit.modes import Mode
 from tui.kit.needs import NeedKind, by_need, held_up, needs
 from tui.kit.paint import plain, width_of
 from tui.kit.view import View
@@ -24,7 +25,6 @@ from tui.panels.desk_text import consequence, proof_lines
 from tui.panels.morning_text import morning_lines
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import ConfirmScreen
-from tui.screens.dashboard import Mode
 
 
 def state_of(*args: int, ended: bool = False) -> State:

@@ -12,11 +12,12 @@ from engine.core.fold import fold
 from engine.core.model import Decision
 from tests.tui.lanes import several
 from tests.tui.recorder import Recorder
-from tui.kit.flight import LONG_PAUSE, Axis, Flight, Stage, TickKind
+from tui.kit.axis import LONG_PAUSE, Axis
+from tui.kit.flight import Flight, Stage, TickKind
 from tui.kit.glyphs import ASCII
 from tui.kit.paint import plain, width_of
 from tui.kit.view import View
-from tui.panels.strip import strip_lines
+from tui.panels.strip_text import strip_lines
 
 
 def flown(items: tuple[object, ...]) -> tuple[Flight, View]:

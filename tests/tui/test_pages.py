@@ -34,8 +34,7 @@ async def test_a_planners_question_stands_beside_what_was_found() -> None:
         assert [sent.gate for sent in link.sent if isinstance(sent, Answer)] == ["G1"]
 
 
-@pytest.mark.parametrize("until", ["approval", "objected"])
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+@pytest.mark.parametrize(("until", "size"), [("approval", (160, 45)), ("objected", (80, 24))])
 async def test_a_plan_is_approved_by_what_is_shown(until: str, size: tuple[int, int]) -> None:
     link = live_planning(until)
     app = app_on(link)

@@ -18,6 +18,8 @@ from tests.tui.reading import same_as_kept, text_of, wrong_with
 
 SIZES = ((80, 24), (100, 30), (120, 40), (160, 45), (200, 50), (240, 60))
 Compare = Callable[..., bool]
+SLOW = pytest.mark.torture
+"""Left out of `make test`, in `make pictures` and `make torture`."""
 
 
 async def at_size(pilot: Any, size: tuple[int, int]) -> None:
@@ -33,8 +35,8 @@ SITUATIONS: list[Any] = [
     pytest.param("lanes-8", lambda: live_lanes(8), id="eight lanes"),
     pytest.param("desk", lambda: live_lanes(4, gates=3), id="gates and selection"),
     pytest.param("morning", lambda: live_lanes(3, ended=True), id="a reopened sprint"),
-    pytest.param("questions", lambda: live_planning("questions"), id="questions of the planner"),
-    pytest.param("approval", lambda: live_planning("objected"), id="a plan to approve"),
+    pytest.param("questions", lambda: live_planning("questions"), id="questions of the planner", marks=SLOW),
+    pytest.param("approval", lambda: live_planning("objected"), id="a plan to approve", marks=SLOW),
     pytest.param("tasks-300", lambda: many_tasks(300), id="three hundred tasks"),
 ]
 
@@ -126,30 +128,31 @@ async def test_four_agents_fill_a_large_screen() -> None:
         assert text / len(cells) >= 0.35, f"{text / len(cells):.0%}"
 
 
-DIALOGS: list[Any] = [
-    pytest.param("desk", ("c",), id="comment on a gate"),
-    pytest.param("desk", ("question_mark",), id="ask"),
-    pytest.param("desk", ("Y",), id="approve all"),
-    pytest.param("lanes", ("S",), id="stop"),
-    pytest.param("lanes", ("X",), id="cancel"),
-    pytest.param("lanes", ("K",), id="skip"),
-    pytest.param("lanes", ("m",), id="steer"),
-    pytest.param("lanes", ("J",), id="jump"),
-    pytest.param("lanes", ("ctrl+p",), id="palette"),
-    pytest.param("lanes", ("v",), id="replay"),
-    pytest.param("lanes", ("less_than_sign",), id="look back"),
-    pytest.param("lanes", ("1", "slash", "z", "z"), id="filter of tasks"),
-    pytest.param("lanes", ("ctrl+t",), id="times"),
-    pytest.param("lanes", ("minus",), id="folded"),
-    pytest.param("ended", ("L",), id="land"),
-    pytest.param("empty", (), id="welcome"),
-    pytest.param("empty", ("enter",), id="request"),
-]
+DIALOGS: dict[str, tuple[tuple[str, ...], ...]] = {
+    "desk": (("c",), ("question_mark",), ("Y",)),
+    "lanes": (
+        ("S",),
+        ("X",),
+        ("K",),
+        ("m",),
+        ("J",),
+        ("ctrl+p",),
+        ("v",),
+        ("less_than_sign",),
+        ("ctrl+t",),
+        ("minus",),
+    ),
+    "ended": (("L",),),
+    "empty": ((), ("enter",)),
+}
+"""Comment, ask, approve all; stop, cancel, skip, steer, jump, palette, replay, look back, times, folded; land; welcome,
+request."""
+ONCE = [pytest.param(True, id="ascii"), pytest.param(False, id="unicode", marks=SLOW)]
 
 
-@pytest.mark.parametrize("ascii_only", [pytest.param(False, id="unicode"), pytest.param(True, id="ascii")])
-@pytest.mark.parametrize(("situation", "keys"), DIALOGS)
-async def test_dialogs_welcome_and_replay_are_whole(situation: str, keys: tuple[str, ...], ascii_only: bool) -> None:
+@pytest.mark.parametrize("ascii_only", ONCE)
+@pytest.mark.parametrize("situation", ["desk", "ended", "empty", pytest.param("lanes", marks=SLOW)])
+async def test_dialogs_welcome_and_replay_are_whole(situation: str, ascii_only: bool) -> None:
     """The same property as over the main screens: nothing cut without a sign, no control byte, ASCII pure."""
     makes: dict[str, Callable[[], LiveLink]] = {
         "desk": lambda: live_lanes(4, gates=3),
@@ -160,12 +163,12 @@ async def test_dialogs_welcome_and_replay_are_whole(situation: str, keys: tuple[
     app = app_on(makes[situation](), ascii=ascii_only)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
-        await press(pilot, *keys)
-        for size in ((80, 24), (200, 50)):
-            await pilot.resize_terminal(*size)
-            await pilot.pause()
+        for keys in DIALOGS[situation]:
+            await press(pilot, *keys)
             app.clear_notifications()
             app.redraw()
             app.frame()
             await pilot.pause()
-            assert wrong_with(app) == [], f"{keys} at {size}"
+            assert wrong_with(app) == [], f"{keys} at 80x24"
+            if keys and keys[0] not in ("ctrl+t", "minus"):
+                await press(pilot, "escape")

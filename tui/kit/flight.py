@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections import deque
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,13 +10,12 @@ from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent, CheckScope, Commit, PrepareWorkspace, RunChecks, Wait
 from engine.core.model import CheckKind, ResultKind, Role
 from engine.core.wording import plural
+from tui.kit.axis import LONG_PAUSE, Axis
 from tui.kit.wording import money
 
 KEPT_LEGS = 3000
 """Legs kept of a lane; a run of many thousand iterations shows its later part."""
 KEPT_POINTS = 6000
-LONG_PAUSE = 45.0
-"""Seconds in which no lane worked that are drawn as long as they were; a night's wait takes no more room than this."""
 
 
 class Stage(StrEnum):
@@ -224,49 +222,6 @@ class Flight:
         if not self._working and self._idle_since and now - self._idle_since > LONG_PAUSE:
             pauses.append((self._idle_since, now))
         return Axis(self.started, now, max(now, until), pauses)
-
-
-class Axis:
-    """Wall time to the seconds that are drawn, and back."""
-
-    def __init__(self, start: float, now: float, until: float, pauses: list[tuple[float, float]]) -> None:
-        self.start, self.now, self.until = start, now, until
-        self._walls, self._drawn = [start], [0.0]
-        for begin, end in pauses:
-            if end <= self._walls[-1] or begin >= now:
-                continue
-            self._point(begin, begin - self._walls[-1])
-            self._point(end, LONG_PAUSE)
-        end = max(until, self._walls[-1], start + 1.0)
-        self._point(end, end - self._walls[-1])
-        self.pauses = [(begin, end) for begin, end in pauses if begin < now]
-
-    def _point(self, wall: float, drawn: float) -> None:
-        self._walls.append(max(wall, self._walls[-1]))
-        self._drawn.append(self._drawn[-1] + max(0.0, drawn))
-
-    @property
-    def length(self) -> float:
-        return max(1.0, self._drawn[-1])
-
-    def place(self, wall: float) -> float:
-        """0 to 1 along the axis."""
-        at = max(0, min(bisect_right(self._walls, wall) - 1, len(self._walls) - 2))
-        span = self._walls[at + 1] - self._walls[at]
-        part = (wall - self._walls[at]) / span if span > 0 else 0.0
-        drawn = self._drawn[at] + min(1.0, max(0.0, part)) * (self._drawn[at + 1] - self._drawn[at])
-        return min(1.0, drawn / self.length)
-
-    def cell(self, wall: float, cells: int) -> int:
-        return min(cells - 1, int(self.place(wall) * cells))
-
-    def wall(self, part: float) -> float:
-        """The time at a place."""
-        drawn = min(1.0, max(0.0, part)) * self.length
-        at = max(0, min(bisect_right(self._drawn, drawn) - 1, len(self._drawn) - 2))
-        span = self._drawn[at + 1] - self._drawn[at]
-        inside = (drawn - self._drawn[at]) / span if span > 0 else 0.0
-        return self._walls[at] + inside * (self._walls[at + 1] - self._walls[at])
 
 
 def stage_of(effect: AnyEffect) -> Stage | None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from functools import partialmethod
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from msgspec.structs import replace
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -17,9 +15,9 @@ from engine.link.protocol import Answered, AnyQuery
 from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.line_view import LineView
+from tui.kit.modes import Mode, mode_for
 from tui.kit.needs import NeedKind
-from tui.kit.paint import Line, Span
-from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members, tabs
+from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members
 from tui.kit.sheet import Sheet
 from tui.kit.view import View, running_tasks
 from tui.panels.desk import Desk, Queue
@@ -32,36 +30,16 @@ from tui.panels.output import OutputPanel, tasks_of_tiles
 from tui.panels.panel import Panel
 from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
-from tui.panels.strip import StripPanel, lanes_of
+from tui.panels.strip import StripPanel
+from tui.panels.strip_text import lanes_of
 from tui.panels.tasks import TasksPanel, row_count, wanted_width
-from tui.screens.dashboard_places import GROUP_OF, LEFT_STAGES, place
-from tui.screens.page import Page
+from tui.screens.dashboard_places import GROUP_OF, LEFT_STAGES, place, tab_line
+from tui.screens.watching import WatchPage
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
 
 NAMES = tuple(pane.name for pane in FOCUSED)
-
-
-class Mode(StrEnum):
-    """What the one screen shows."""
-
-    FLIGHT = "flight"
-    """Nobody is needed."""
-    DESK = "desk"
-    """Somebody is."""
-    MORNING = "morning"
-    """The run has ended."""
-
-
-def mode_for(view: View) -> Mode:
-    """What the situation asks for."""
-    if view.gate is not None and not view.replaying:
-        return Mode.DESK
-    state = view.state
-    if state.outcome and not state.running and state.tasks and not view.gates() and not view.replaying:
-        return Mode.MORNING
-    return Mode.FLIGHT
 
 
 class Main(Vertical):
@@ -71,7 +49,7 @@ class Main(Vertical):
         cast("DevteamApp", self.app).redraw()
 
 
-class Dashboard(Page):
+class Dashboard(WatchPage):
     NAME = "dashboard"
     BRIEF_GATE = False
     CSS_PATH: ClassVar[CSSPathType | None] = "dashboard.tcss"
@@ -100,11 +78,6 @@ class Dashboard(Page):
                     yield Vertical(*panels, id=f"{group}-column")
             yield Desk(self._ask, self.dev.redraw)
             yield Sheet(id="morning")
-
-    def mounted(self) -> None:
-        super().mounted()
-        for panel in self.query(OutputPanel):
-            panel.lines.timed = self.dev.saved.times
 
     @property
     def desk(self) -> Desk:
@@ -230,11 +203,6 @@ class Dashboard(Page):
             return left
         return self.query_one(f"#{name}", Panel)
 
-    def output_of_selected(self) -> OutputPanel:
-        """The tile of the task that is looked at."""
-        tiles = [panel for panel in self.query(OutputPanel) if panel.display]
-        return next((panel for panel in tiles if panel.task_id == self.dev.view.selected), tiles[0])
-
     def _show_group(self, group: PaneGroup) -> None:
         """On a narrow screen one group of panes is seen at a time."""
         if group in COLUMNS:
@@ -297,18 +265,6 @@ class Dashboard(Page):
 
     # ── output ──
 
-    def output(self) -> OutputPanel:
-        """The output pane with the focus, else the one of the task that is looked at."""
-        for panel in self.query(OutputPanel):
-            if panel.has_focus_within:
-                return panel
-        return self.output_of_selected()
-
-    def do_follow(self) -> None:
-        self.dev.follow()
-        for panel in self.query(OutputPanel):
-            panel.lines.set_following(True)
-
     def do_search(self) -> None:
         """Filters the tasks where they have the keys, else searches the output."""
         if self.mode is not Mode.FLIGHT:
@@ -320,29 +276,6 @@ class Dashboard(Page):
         self._show_group(PaneGroup.WORK)
         self._place(self.dev.view, self.query_one(StripPanel))
         self.output().open_search()
-
-    def on_input_changed(self, event: Input.Changed) -> None:
-        event.stop()
-        self.query_one(TasksPanel).set_needle(event.value)
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.query_one(TasksPanel).focus()
-
-    def _end_filter(self) -> None:
-        self.remove_class("-filtering")
-        self.query_one("#task-filter", Input).value = ""
-        self.query_one(TasksPanel).focus()
-
-    def do_fold(self) -> None:
-        self.query_one(TasksPanel).fold_all()
-
-    def do_times(self) -> None:
-        timed = not self.dev.saved.times
-        for panel in self.query(OutputPanel):
-            panel.lines.set_timed(timed)
-        self.dev.keep(replace(self.dev.saved, times=timed))
-        self.dev.redraw()
 
     def do_match_next(self) -> None:
         if self.mode is Mode.DESK:
@@ -356,17 +289,12 @@ class Dashboard(Page):
         else:
             self.output().step_match(-1)
 
-    def do_unfold(self) -> None:
-        for panel in self.query(OutputPanel):
-            panel.lines.set_folded(not panel.lines.folded)
-        self.dev.redraw()
-
     def do_back(self) -> None:
         output = self.output()
         if output.has_class("-searching"):
             output.close_search()
         elif self.has_class("-filtering"):
-            self._end_filter()
+            self.end_filter()
         elif self.zoomed:
             self._zoom(None)
         elif self.mode is not self._wanted:
@@ -398,23 +326,6 @@ class Dashboard(Page):
         event.stop()
         self.dev.choose(event.task)
 
-    def on_line_view_follow_changed(self, event: LineView.FollowChanged) -> None:
-        event.stop()
-        for panel in self.query(OutputPanel):
-            panel.announce(self.dev.view)
-
 
 for _pane in FOCUSED:
     setattr(Dashboard, f"do_pane_{_pane.name}", partialmethod(Dashboard.focus_pane, _pane.name))
-
-
-def tab_line(group: PaneGroup) -> Line:
-    spans: list[Span] = [(" ", "")]
-    for keys, words, name in tabs():
-        here = name == group
-        spans += [
-            (f" {keys} ", "accent bold" if here else "muted"),
-            (words, "fg bold underline" if here else "muted"),
-            ("  ", ""),
-        ]
-    return tuple(spans)

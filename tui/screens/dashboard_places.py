@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui.kit.arrange import Arrangement
-from tui.kit.panes import COLUMNS, PANES, PaneGroup, PaneName
+from tui.kit.paint import Line, Span
+from tui.kit.panes import COLUMNS, PANES, PaneGroup, PaneName, tabs
 from tui.panels.output import OutputPanel
 from tui.panels.recent import RecentPanel
 from tui.panels.strip import StripPanel
@@ -57,3 +58,15 @@ def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool
     recent = page.query_one(RecentPanel)
     recent.display = plan.recent and zoom is None and not plan.narrow
     recent.styles.height = "1fr"
+
+
+def tab_line(group: PaneGroup) -> Line:
+    spans: list[Span] = [(" ", "")]
+    for keys, words, name in tabs():
+        here = name == group
+        spans += [
+            (f" {keys} ", "accent bold" if here else "muted"),
+            (words, "fg bold underline" if here else "muted"),
+            ("  ", ""),
+        ]
+    return tuple(spans)
