@@ -44,9 +44,13 @@ def said(task: int, approved: bool) -> str:
 
 
 def many(folder: Path, lanes: int) -> SprintFolder:
-    """As many tasks as lanes, each with a file of its own, and a reviewer who likes them all."""
+    """As many tasks as lanes, each with a file of its own, and a reviewer who likes them all.
+
+    With money for many deaths: each one charges every call that was under way, as reserved.
+    """
     plan = plan_of(lanes).replace("      accept: f", "      description: f")
-    return small.make(folder, plan=plan, scenario=edits(lanes) + LIKED, config=config_of(lanes))
+    config = config_of(lanes) + "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n"
+    return small.make(folder, plan=plan, scenario=edits(lanes) + LIKED, config=config)
 
 
 async def played(folder: Path, *, plan: str, scenario: str, config: str) -> tuple[State, list[ev.AnyEvent]]:
