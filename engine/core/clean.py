@@ -28,6 +28,11 @@ _SEQUENCE = re.compile(
     r"|(?<=\x1b)[ -/]*[0-~]?"  # two characters, charset choice, or a lone ESC
     r")"
 )
+_ESCAPED = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]?|[\]PX^_][^\x07\x18\x1a\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?|[ -/]*[0-~]?)"
+)
+"""The same where none of them begins with a single character of C1: with a fixed beginning it is found sooner."""
+_OTHER_STARTS = re.compile(r"[\x90\x98\x9b\x9d\x9e\x9f]")
 # What is asked of every character stays within the basic plane: only such sets are searched by a bitmap. Characters
 # beyond it are looked for first, and then looked at by themselves.
 _SEPARATORS = "\u2028\u2029"
@@ -73,7 +78,7 @@ def clean(text: str) -> str:
         return text
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    text = _SEQUENCE.sub("", text)
+    text = (_ESCAPED if text.isascii() or _OTHER_STARTS.search(text) is None else _SEQUENCE).sub("", text)
     if _is_clean(text):
         return text
     text = _HIDDEN_RUN.sub("", text)

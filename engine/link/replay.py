@@ -41,7 +41,11 @@ from engine.link.user_errors import UserError
 LONGEST_GAP = 3.0
 """Seconds of silence that are played; a night's wait for a limit is not watched twice."""
 CHECKPOINT = 500
-"""Envelopes between two kept states, so that a seek folds few events however long the run was."""
+"""Items between two kept states, so that a seek folds few events however long the run was."""
+SLICE = 50
+"""Envelopes folded at a time behind the screen: some milliseconds."""
+PAUSE = 0.002
+"""Seconds left to the screen between two slices."""
 REFUSAL = "this is a recording: nothing can be changed in it"
 
 
@@ -72,7 +76,10 @@ class ReplayLink:
             else:
                 self._items.append(item)
         self._times = _rising([item.at for item in self._items])
-        self._states = _checkpoints(self._items)
+        self._states: list[tuple[int, State]] = [(0, State())]
+        """Kept states, as far as it was folded: a picture of the beginning waits for nothing."""
+        self._latest = State()
+        self._folded = 0
         self._at = len(self._items) if at_end else 0
         self._monotonic = monotonic
         self._since = monotonic()
@@ -130,12 +137,34 @@ class ReplayLink:
     # ── the link ──
 
     async def snapshot(self) -> State:
+        while (wanted := self._at) > self._folded:
+            self._fold_to(min(wanted, self._folded + SLICE))
+            await asyncio.sleep(0)
         return self.state_at(self._at)
 
     def state_at(self, position: int) -> State:
         """State after so many items, from the nearest kept one."""
-        kept, state = max((entry for entry in self._states if entry[0] <= position), key=lambda entry: entry[0])
+        self._fold_to(position)
+        if position == self._folded:
+            return self._latest
+        kept, state = self._states[bisect_right(self._states, position, key=lambda entry: entry[0]) - 1]
         return fold((item for item in self._items[kept:position] if isinstance(item, Envelope)), state)
+
+    def _fold_to(self, position: int) -> None:
+        """Fold on from where it was left, keeping a state now and then."""
+        for index in range(self._folded, position):
+            item = self._items[index]
+            if isinstance(item, Envelope):
+                self._latest = apply(self._latest, item)
+            self._folded = index + 1
+            if self._folded - self._states[-1][0] >= CHECKPOINT:
+                self._states.append((self._folded, self._latest))
+
+    async def _fold_behind(self) -> None:
+        """The rest of the recording while it is watched, so that a seek has little left to do."""
+        while self._folded < len(self._items):
+            self._fold_to(min(len(self._items), self._folded + SLICE))
+            await asyncio.sleep(PAUSE)
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         """What comes after the slider; first, like every link, what the effects under way have said already."""
@@ -144,6 +173,14 @@ class ReplayLink:
         for item in self._items[: self._at]:
             if not isinstance(item, Envelope) and item.effect in under_way:
                 yield item
+        behind = asyncio.ensure_future(self._fold_behind())
+        try:
+            async for played in self._played():
+                yield played
+        finally:
+            behind.cancel()
+
+    async def _played(self) -> AsyncIterator[Item]:
         said_end = False
         while not self._closed:
             self._moved.clear()
@@ -283,20 +320,6 @@ def _rising(times: Sequence[float]) -> list[float]:
         latest = max(latest, at)
         out.append(latest)
     return out
-
-
-def _checkpoints(items: Sequence[Envelope | AnyActivity]) -> list[tuple[int, State]]:
-    kept: list[tuple[int, State]] = [(0, State())]
-    state, since = State(), 0
-    for index, item in enumerate(items):
-        if not isinstance(item, Envelope):
-            continue
-        state = apply(state, item)
-        since += 1
-        if since >= CHECKPOINT:
-            kept.append((index + 1, state))
-            since = 0
-    return kept
 
 
 def _outputs(played: Sequence[Envelope | AnyActivity], query: GetOutput) -> list[AnyActivity]:

@@ -72,7 +72,7 @@ class RoomTrees:
                 changes[name] = None
                 continue
             mode = entries[name][0] if name in entries else b"100644"
-            changes[name] = (mode, git_service.write_blob(git, data, self._store.scratch))
+            changes[name] = (mode, git_service.write_object(git, data, self._store.scratch))
         return trees.edit(git, tree, changes)
 
     def files(self, tree: str) -> Sequence[str]:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.clean import clean, clean_line, decode
+from engine.core.clean import _ESCAPED, _SEQUENCE, clean, clean_line, decode
 
 CASES = [
     pytest.param("plain", "plain", id="plain"),
@@ -133,3 +133,9 @@ def test_cost_is_linear(attack: str) -> None:
 
     small = max(min(cost(25_000) for _ in range(3)), 0.002)
     assert min(cost(200_000) for _ in range(2)) < 32 * small
+
+
+@given(st.text(st.sampled_from("\x1b\x1b[]PX^_\\m;1 @~/\x07\x18\x9c\nä")))
+def test_the_quick_way_removes_what_the_whole_one_does(text: str) -> None:
+    """Without a C1 introducer the two expressions are one."""
+    assert _ESCAPED.sub("", text) == _SEQUENCE.sub("", text)

@@ -156,3 +156,26 @@ def test_a_recording_keeps_the_facts_in_order_when_the_clock_was_set_back() -> N
     facts = [Envelope(seq=n, stream="s", at=at, event=Noted(text=str(n))) for n, at in enumerate(times, 1)]
     said = AgentOutput(effect="e", task="1.1", lane=0, at=10.5, kind=OutputKind.TEXT, role=Role.REVIEWER)
     assert in_order(facts, [said]) == [facts[0], said, *facts[1:]]
+
+
+async def test_the_first_picture_folds_nothing_and_the_rest_is_folded_behind_it() -> None:
+    """However long a recording is, its beginning is shown at once; a seek has little left to fold after a while."""
+    facts = FACTS * 8
+    link = ReplayLink(facts, at_end=False)
+    link.pause()
+    assert (await link.snapshot()).seq == 0
+    assert link._folded == 0
+    stream = link.follow(0)
+    async for status in stream:
+        assert isinstance(status, ct.LinkStatus)
+        break
+    waiting = asyncio.ensure_future(anext(stream))
+    while link._folded < len(facts):
+        await asyncio.sleep(0)
+    for position in (len(facts), 1, 501, 1700, len(facts) // 2):
+        assert link.state_at(position) == fold(facts[:position])
+    assert len(link._states) > 3
+    await link.close()
+    waiting.cancel()
+    await asyncio.gather(waiting, return_exceptions=True)
+    await stream.aclose()  # type: ignore[attr-defined]

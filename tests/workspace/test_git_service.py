@@ -103,7 +103,7 @@ def test_they_end_when_they_are_closed_and_are_never_many(work: Workspace) -> No
 
 def test_objects_made_after_it_started_are_seen(work: Workspace) -> None:
     git_service.read(work.store.git, [work.head().encode()])
-    blob = git_service.write_blob(work.store.git, b"later\n", work.store.scratch)
+    blob = git_service.write_object(work.store.git, b"later\n", work.store.scratch)
     assert trees.blobs(work.store.git, [blob]) == {blob: b"later\n"}
     packed = work.store.git.run("hash-object", "-w", "--stdin", stdin=b"packed\n").strip()
     folder = work.store.git_objects / "pack" / "pack"
@@ -155,7 +155,7 @@ def test_a_ref_is_where_git_says_it_is(work: Workspace, repo: Path) -> None:
 
 
 def test_a_large_answer_is_cut_and_the_next_one_is_whole(work: Workspace) -> None:
-    big = git_service.write_blob(work.store.git, b"line\n" * 400_000, work.store.scratch)
+    big = git_service.write_object(work.store.git, b"line\n" * 400_000, work.store.scratch)
     tree = work.tree_of(work.head())
     after = trees.edit(work.store.git, tree, {b"big.txt": (b"100644", big)})
     text = trees.patch(work.store.git, tree, after, cap=1000)

@@ -6,7 +6,7 @@ import difflib
 
 from engine.core.clean import clean, clean_line
 from engine.perform.workspace import branch as sprint_branch
-from engine.perform.workspace import leaks, packs, trees
+from engine.perform.workspace import leaks, one_commit, packs, trees
 from engine.perform.workspace.branch import branch_of
 from engine.perform.workspace.facts import Committed, Conflict, LogEntry, Moved
 from engine.perform.workspace.git import GitError
@@ -110,9 +110,7 @@ def _own_lines(patch: str) -> list[str]:
 
 
 def _write(store: Store, tree: str, parent: str, text: str, at: float) -> str:
-    when = f"@{int(at)} +0000"
-    git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
-    return git.line("commit-tree", tree, "-p", parent, "-F", "-", stdin=text.encode("utf-8", "replace"))
+    return one_commit.write(store.git, store.repo.identity, store.scratch, tree, parent, text, at)
 
 
 def _message(sprint: str, task: str, message: str, evidence: str, effect: str, override: str) -> str:

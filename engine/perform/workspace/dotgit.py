@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from engine import files
-from engine.perform.workspace import packs, trees
+from engine.perform.workspace import one_commit, packs, trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import Git, GitError
 from engine.perform.workspace.store import Store
@@ -190,13 +190,35 @@ def _add_objects(store: Store, lane: int, dot_git: Path, record: LaneRecord, tre
         wanted = []
     if not wanted:
         return record
-    known = [oid for oid in record.tips if oid != base][-KNOWN:]
-    lines = "".join(f"{oid}\n" for oid in wanted) + "".join(f"^{oid}\n" for oid in known)
-    made = _pack(store, dot_git, lines, "--revs")
+    if (small := _on_top(store, record, tree, base)) is not None:
+        made = _put_pack(dot_git, small)
+    else:
+        known = [oid for oid in record.tips if oid != base][-KNOWN:]
+        lines = "".join(f"{oid}\n" for oid in wanted) + "".join(f"^{oid}\n" for oid in known)
+        made = _pack(store, dot_git, lines, "--revs")
     record = LaneRecord(files=record.files | made, tips=(*record.tips, *wanted)[-KNOWN:])
     record = _joined(store, dot_git, record)
     _save(store, lane, record)
     return record
+
+
+def _on_top(store: Store, record: LaneRecord, tree: str, base: str) -> one_commit.Pack | None:
+    """The common case: the base is one commit on top of what the clone has, and the lane begins with its files."""
+    if base in record.tips or tree != trees.tree_of(store.git, base):
+        return None
+    parent = one_commit.parent_of(store.git, base)
+    return one_commit.packed(store.git, base, parent) if parent in record.tips else None
+
+
+def _put_pack(dot_git: Path, small: one_commit.Pack) -> dict[str, tuple[int, int, int, int]]:
+    """A pack that was made here; the files that it is."""
+    folder = dot_git / "objects" / "pack"
+    made = {}
+    for ending, data in ((".pack", small.pack), (".idx", small.index)):
+        path = folder / f"pack-{small.name}{ending}"
+        files.write(path, data, mode=packs.UNCHANGING, durable=False)
+        made[f"pack/{path.name}"] = _identity(path)
+    return made
 
 
 def _pack(store: Store, dot_git: Path, lines: str, *how: str) -> dict[str, tuple[int, int, int, int]]:

@@ -278,14 +278,14 @@ def make_tree(git: Git, entries: Iterable[tuple[bytes, bytes, bytes]]) -> str:
     return said.decode().strip()
 
 
-def write_blob(git: Git, data: bytes, scratch: Path) -> bytes:
-    """Write one content as it is, whatever the attributes say. Returns its object name."""
+def write_object(git: Git, data: bytes, scratch: Path, kind: str = "blob") -> bytes:
+    """Write one content as it is, whatever the attributes say; a commit that is none is refused. Returns its name."""
     path = scratch / f"blob-{secrets.token_hex(8)}"
     if "\n" in str(path):  # a lasting process is asked by lines
-        return git.run("hash-object", "-w", "--stdin", stdin=data).strip()
+        return git.run("hash-object", "-w", "-t", kind, "--stdin", stdin=data).strip()
     files.write(path, data, durable=False)
     try:
-        asked = helper(git, "hash-object", "-w", "--no-filters", "--stdin-paths")
+        asked = helper(git, "hash-object", "-w", "-t", kind, "--no-filters", "--stdin-paths")
         return asked.ask(os.fsencode(path) + b"\n", lambda said: said.endswith(b"\n")).strip()
     finally:
         path.unlink(missing_ok=True)

@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from engine import globs
 from engine.files import write
 from engine.perform.workspace import trees
-from engine.perform.workspace.git import Git, nul_split
+from engine.perform.workspace.git import Git
+from engine.perform.workspace.unchanging import Kept
 
 LITTER = (
     b"__pycache__/", b"*.py[co]", b".pytest_cache/", b".mypy_cache/", b".ruff_cache/", b".hypothesis/", b".tox/",
@@ -53,31 +54,59 @@ class Rules:
 
 
 def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str]) -> Rules:
-    """The rules of a base tree; made once per tree and kept in `folder`. `own`: the user's personal excludes."""
+    """The rules of a base tree, kept in `folder` by what they say. `own`: the user's personal excludes."""
+    ignoring, gitlinks = _asked(git, tree)
     wanted = tuple(copy)
-    made_of = hashlib.sha256("\0".join((tree, *wanted)).encode("utf-8", "surrogateescape") + b"\0" + own).hexdigest()[
-        :32
-    ]
-    path, links = folder / f"{made_of}.exclude", folder / f"{made_of}.links"
-    if path.exists() and links.exists():
-        return Rules(path, tuple(nul_split(links.read_bytes())), tree)
-    files: list[tuple[bytes, bytes]] = []
+    said = "\0".join(wanted).encode("utf-8", "surrogateescape") + b"\0" + own
+    said += b"".join(name + b"\0" + oid + b"\0" for name, oid in ignoring.items())
+    path = folder / f"{hashlib.sha256(said).hexdigest()[:32]}.exclude"
+    if not path.exists():
+        contents = trees.blobs(git, ignoring.values())
+        lines = [*LITTER, *own.split(b"\n")]
+        for name, oid in sorted(ignoring.items(), key=lambda pair: (pair[0].count(b"/"), pair[0])):
+            lines += flatten(name.rpartition(b"/")[0], contents[oid])  # deeper files have the last word
+        lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in wanted]
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write(path, b"\n".join(lines) + b"\n")
+    return Rules(path, gitlinks, tree)
+
+
+_known: Kept[tuple[Mapping[bytes, bytes], tuple[bytes, ...]]] = Kept(8)
+
+
+def _asked(git: Git, tree: str) -> tuple[Mapping[bytes, bytes], tuple[bytes, ...]]:
+    """The .gitignore files of a tree, by path, and its submodules: told by what differs from the tree that was asked
+    for last, so that a repository of many files is walked through once."""
+    wanted = trees.tree_of(git, tree)
+    found = _known.get((git.git_dir, wanted))
+    if found is None:
+        last = _known.newest(lambda key: key[0] == git.git_dir)
+        if last is None:
+            found = _among(trees.entries(git, wanted))
+        else:
+            changes = trees.diff(git, str(last[0][1]), wanted, lines=False)
+            changed = {change.path for change in changes}
+            there = {change.path: (change.new_mode, change.new) for change in changes}
+            more, links = _among(there)
+            files = {name: oid for name, oid in last[1][0].items() if name not in changed}
+            found = (
+                dict(sorted({**files, **more}.items())),
+                tuple(sorted({*links, *(link for link in last[1][1] if link not in changed)})),
+            )
+        _known.put((git.git_dir, wanted), found)
+    return found
+
+
+def _among(entries: Mapping[bytes, tuple[bytes, bytes]]) -> tuple[dict[bytes, bytes], tuple[bytes, ...]]:
+    files: dict[bytes, bytes] = {}
     gitlinks: list[bytes] = []
-    for name, (mode, oid) in trees.entries(git, tree).items():
+    for name, (mode, oid) in entries.items():
         if name.endswith(b".gitignore"):
             if name.rpartition(b"/")[2] == b".gitignore" and mode.startswith(b"100"):
-                files.append((name, oid))
+                files[name] = oid
         elif mode == trees.GITLINK:
             gitlinks.append(name)
-    contents = trees.blobs(git, (oid for _, oid in files))
-    lines = [*LITTER, *own.split(b"\n")]
-    for name, oid in sorted(files, key=lambda pair: pair[0].count(b"/")):  # deeper files have the last word
-        lines += flatten(name.rpartition(b"/")[0], contents[oid])
-    lines += [b"/" + os.fsencode(item).lstrip(b"/") for item in wanted]
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write(links, b"".join(link + b"\0" for link in gitlinks))
-    write(path, b"\n".join(lines) + b"\n")
-    return Rules(path, tuple(gitlinks), tree)
+    return files, tuple(gitlinks)
 
 
 def flatten(folder: bytes, content: bytes) -> list[bytes]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from engine import files
+from engine.perform.workspace import one_commit
 from engine.perform.workspace.git import GitError
 from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.store import Store
@@ -20,6 +21,8 @@ LOOSE = 2000
 """Loose objects of the engine's own before they are packed."""
 LARGE = 64 << 20
 """A pack of so many bytes is left as it is."""
+UNCHANGING = 0o444
+"""As git has its packs."""
 ENDINGS = (".rev", ".idx", ".pack")
 
 
@@ -40,18 +43,24 @@ def to_join(sizes: Mapping[str, int]) -> list[str]:
 @contextlib.contextmanager
 def taken(store: Store, tip: str, known: tuple[str, ...]) -> Iterator[None]:
     """Copy what `tip` needs beyond `known` from the engine's objects. Pinned until the block has named it by a ref."""
-    wanted = tip + "\n" + "".join(f"^{oid}\n" for oid in known if oid)
-    given = ("--revs", "--stdout", "-q", "--delta-base-offset")
-    pack = store.git.run("pack-objects", *given, stdin=wanted.encode())
-    if int.from_bytes(pack[8:12], "big") == 0:
-        yield
-        return
-    name = _install(store.repo, pack)
+    small = one_commit.packed(store.git, tip, known[0]) if len(known) == 1 and _plain(store.repo) else None
+    if small is not None:
+        size = len(small.pack)
+        name = _put(store.repo, small)
+    else:
+        wanted = tip + "\n" + "".join(f"^{oid}\n" for oid in known if oid)
+        given = ("--revs", "--stdout", "-q", "--delta-base-offset")
+        pack = store.git.run("pack-objects", *given, stdin=wanted.encode())
+        size = len(pack)
+        if int.from_bytes(pack[8:12], "big") == 0:
+            yield
+            return
+        name = _install(store.repo, pack)
     try:
         yield
     finally:
         _kept(store.repo, name).unlink(missing_ok=True)
-    _joined(store, name, len(pack))
+    _joined(store, name, size)
 
 
 def release(store: Store) -> None:
@@ -74,6 +83,19 @@ def tidy(store: Store) -> None:
 def _install(repo: Repository, pack: bytes) -> str:
     out = repo.git().run("index-pack", "--stdin", f"--keep={MESSAGE}", stdin=pack)
     return out.decode().split()[-1]
+
+
+def _plain(repo: Repository) -> bool:
+    """Nothing is set about whose the files of the repository are: else git lays them down."""
+    return not repo.setting("core.sharedrepository") and _folder(repo).is_dir()
+
+
+def _put(repo: Repository, made: one_commit.Pack) -> str:
+    """The index last: until it is there, nobody sees the pack; and pinned before that."""
+    files.write(_kept(repo, made.name), f"{MESSAGE}\n", mode=files.SHARED, durable=False)
+    for ending, data in ((".pack", made.pack), (".idx", made.index)):
+        files.write(_folder(repo) / f"pack-{made.name}{ending}", data, mode=UNCHANGING)
+    return made.name
 
 
 def _joined(store: Store, name: str, size: int) -> None:

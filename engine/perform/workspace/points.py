@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from engine.core.clean import clean_line
 from engine.files import write
-from engine.perform.workspace import leaks, packs, trees
+from engine.perform.workspace import leaks, one_commit, packs, trees
 from engine.perform.workspace.branch import branch_of, heads, move, ref_of
 from engine.perform.workspace.branch import head as sprint_head
 from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
@@ -222,12 +222,10 @@ def _belongs(store: Store, sprint: str, commit: str) -> bool:
 def back_up_tree(store: Store, sprint: str, tree: str, name: str, at: float) -> str:
     """Pin a lane's tree under a backup ref (events.RolledBack), so that an attempt given up can still be looked at."""
     ref = ref_of(sprint, "backup", f"tree-{clean_name(name)}")
-    when = f"@{int(at)} +0000"
-    git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
     head = sprint_head(store, sprint)
     tree, left_out = leaks.without(store, trees.tree_of(store.git, head), tree)
     text = f"devteam: put aside, {clean_line(name)}{_left_out(left_out)}\n"
-    commit = git.line("commit-tree", tree, "-p", head, "-F", "-", stdin=text.encode("utf-8", "replace"))
+    commit = one_commit.write(store.git, store.repo.identity, store.scratch, tree, head, text, at)
     with packs.taken(store, commit, (head,)):
         _set(store, ref, commit)
     return ref
@@ -238,14 +236,12 @@ def keep_tree(
 ) -> str:
     """Pin a task's tree under refs/devteam/<sprint>/task/<id>/<name>: a commit on the base it was made for."""
     ref = ref_of(sprint, "task", clean_name(task), clean_name(name))
-    when = f"@{int(at)} +0000"
-    git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
     tail = [("Sprint", sprint), ("Kept", task), ("Evidence", evidence)]
     trailers = "\n".join(f"Devteam-{word}: {clean_line(value)}" for word, value in tail if value)
     tree, left_out = leaks.without(store, trees.tree_of(store.git, base), tree)
     about = f"{clean_line(reason)}{_left_out(left_out)}"
     text = f"devteam: kept of task {clean_line(task)}, {clean_line(name)}\n\n{about}\n\n{trailers}\n"
-    commit = git.line("commit-tree", tree, "-p", base, "-F", "-", stdin=text.encode("utf-8", "replace"))
+    commit = one_commit.write(store.git, store.repo.identity, store.scratch, tree, base, text, at)
     with packs.taken(store, commit, (base,)):
         _set(store, ref, commit)
     return ref
