@@ -76,6 +76,12 @@ async def test_what_is_so_today_must_be_over(tmp_path: Path, source: str, verdic
     assert done.proof is verdict, done.reason
 
 
+def test_a_title_of_several_examples_counts_up_what_is_wanted() -> None:
+    told = examples(TaskSpec(id="1", title="quarter(4) is 2, quarter(3) is 1, quarter(9) is 3"))
+    assert [one.symptom for one in told] == [False] * 3
+    assert [one.symptom for one in examples(TaskSpec(id="1", title="quarter(4) is 3"))] == [True]
+
+
 def test_a_test_that_knows_only_the_module_does_not_hide_the_function() -> None:
     told = at_home(
         examples(TaskSpec(id="1", title="x", accept=("split(100, 3) gives 34, 33, 33",))),

@@ -45,6 +45,18 @@ PYTHON = {
     "a test more": (ONE, ONE + "\n\ndef test_b():\n    assert add(1, 1) == 2\n", []),
     "an assertion more": (ONE, ONE + "    assert x > 2\n", [K.STRONGER]),
     "an assertion more, before": (ONE, test_("x = add(1, 2)\nassert x\nassert x == 3"), [K.STRONGER]),
+    "a mark that let it fail is gone": (ONE.replace("def", "@pytest.mark.xfail(strict=True)\ndef"), ONE, [K.STRONGER]),
+    "a mark that lets it fail is new": (ONE, ONE.replace("def", "@pytest.mark.xfail(strict=True)\ndef"), [K.SKIPPED]),
+    "the message is looked at": (
+        test_("with pytest.raises(ValueError):\n    add(None)"),
+        test_("with pytest.raises(ValueError, match='no'):\n    add(None)"),
+        [K.STRONGER],
+    ),
+    "the message is not looked at any more": (
+        test_("with pytest.raises(ValueError, match='no'):\n    add(None)"),
+        test_("with pytest.raises(ValueError):\n    add(None)"),
+        [K.CHANGED],
+    ),
     "a case more": (PARAMS, PARAMS.replace("[1, 2]", "[1, 2, 3]"), [K.STRONGER]),
     "a case less": (PARAMS, PARAMS.replace("[1, 2]", "[1]"), [K.SAME_SHAPE]),
     "another value": (ONE, test_("x = add(1, 2)\nassert x == 4"), [K.SAME_SHAPE]),

@@ -55,6 +55,8 @@ def examples(task: TaskSpec | None) -> list[Example]:
     if task is None:
         return []
     found = _read(task.title, wanted=False, title=True)
+    if len(found) > 1:  # a title of several examples counts up what is wanted
+        found = _read(task.title, wanted=False)
     for sentence in re.split(r"(?<=[.;!?])\s+(?=[A-Z`\"'\[])|;\s|\n", task.description):
         found += _read(sentence, wanted=False)
     named = set(_TITLE.findall(task.title))

@@ -170,9 +170,14 @@ def _names(node: ast.AST) -> set[str]:
 
 
 def _decorators(old: Function | ast.ClassDef, new: Function | ast.ClassDef) -> bool:
-    """The same marks; a list of parameters may have grown, and a mark that keeps nothing from running may be new."""
+    """The same marks; a list of parameters may have grown, and a mark that keeps nothing from running may be new.
+
+    A mark that kept the test from running, or let it fail, may be gone.
+    """
     had = {ast.dump(one) for one in old.decorator_list}
+    has = {ast.dump(one) for one in new.decorator_list}
     kept = [one for one in new.decorator_list if ast.dump(one) in had or not _plain_mark(one)]
+    old = _with_marks(old, [one for one in old.decorator_list if ast.dump(one) in has or not _skips([one])])
     new = _with_marks(new, kept)
     if len(old.decorator_list) != len(new.decorator_list):
         return False
@@ -219,13 +224,29 @@ def _more(old: list[ast.stmt], new: list[ast.stmt], names: set[str]) -> bool:
     """Old statements in order (blocks may have grown inside), with only assertions and fresh names put in between."""
     at = 0
     for statement in new:
-        if at < len(old) and (ast.dump(old[at]) == ast.dump(statement) or _block_grown(old[at], statement, names)):
+        if at < len(old) and _holds(old[at], statement, names):
             at += 1
         elif at >= len(old):
             return True
         elif not _inert(statement, names):
             return False
     return at == len(old)
+
+
+def _holds(old: ast.stmt, new: ast.stmt, names: set[str]) -> bool:
+    return ast.dump(old) == ast.dump(new) or _block_grown(old, new, names) or _narrower(old, new)
+
+
+def _narrower(old: ast.stmt, new: ast.stmt) -> bool:
+    """`with raises(E)` that looks at the message now, too."""
+    match old, new:
+        case (
+            ast.With(items=[ast.withitem(context_expr=ast.Call() as was, optional_vars=None)], body=body),
+            ast.With(items=[ast.withitem(context_expr=ast.Call() as now, optional_vars=None)], body=body_now),
+        ) if dotted(was.func).rpartition(".")[2] in RAISES and [*map(ast.dump, body)] == [*map(ast.dump, body_now)]:
+            less = ast.Call(func=now.func, args=now.args, keywords=[one for one in now.keywords if one.arg != "match"])
+            return not any(one.arg == "match" for one in was.keywords) and ast.dump(was) == ast.dump(less)
+    return False
 
 
 def _block_grown(old: ast.stmt, new: ast.stmt, names: set[str]) -> bool:
