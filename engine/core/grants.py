@@ -246,10 +246,14 @@ PLACES = {
 """Where an entry names a file or a test of the tree."""
 
 
+def places_of(entry: str) -> list[str]:
+    """The files and tests that an entry names."""
+    return [str(getattr(one, PLACES[one.kind])) for one in grants_of((entry,)) if one.kind in PLACES]
+
+
 def unknown_place(entry: str, known: Iterable[str]) -> str:
     """The file or test that an entry names and that is none of these, nor holds one; empty where it names none."""
-    places = [str(getattr(one, PLACES[one.kind])) for one in grants_of((entry,)) if one.kind in PLACES]
-    there = tuple(known)
+    places, there = places_of(entry), tuple(known)
     odd = [place for place in places if place and not any(_holds(place, one) or _holds(one, place) for one in there)]
     return odd[0] if odd and len(odd) == len(places) else ""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from msgspec.structs import replace
 
 from engine.core import commands as cmd
@@ -11,7 +9,7 @@ from engine.core import events as ev
 from engine.core import gate_choices, gates
 from engine.core.clean import clean_line
 from engine.core.fold_gates import still_asked
-from engine.core.grants import GrantError, check_entry, unknown_place
+from engine.core.grants import GrantError, check_entry, places_of, unknown_place
 from engine.core.model import Decision, Struct
 from engine.core.planning_state import Goal
 from engine.core.state import State, Status, Step, TaskState
@@ -197,7 +195,7 @@ def _allow(task: TaskState, command: cmd.Allow) -> Outcome:
 
 def _places(task: TaskState) -> list[str]:
     """Files and tests that the work is about: what it changed, and what its questions name."""
-    named = [text for one in task.questions for text in (one.path, *re.split(r"\s+", one.allow)) if text]
+    named = [text for one in task.questions for text in (one.path, *places_of(one.allow)) if text]
     return [*(change.path for change in (*task.changes, *task.attempt_changes)), *named]
 
 

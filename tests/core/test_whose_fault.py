@@ -127,7 +127,7 @@ def test_one_of_two_questions_answered_leaves_the_other_one_asked() -> None:
 
 @pytest.mark.parametrize("entry", ["edit tests/dada.json", "accept oracle-changed in tests/x.py", "edit tests t.py::a"])
 def test_a_place_that_the_waiting_work_does_not_know_is_a_slip_of_the_pen(entry: str) -> None:
-    world = parked()
+    world = begin(Story(checks=[{"proof": ProofVerdict.QUESTION, "questions": (ASKED, SECOND)}]))
     said = obey(world.state, Allow(task="1.1", entry=entry))
     assert not said.ok and said.events == ()
     assert 'devteam allow 1.1 "edit tests/data.json"' in said.detail and entry.rpartition(" ")[2] in said.detail

@@ -30,6 +30,8 @@ REPORT = "account  balance\nfood      -15.00\nrent     -800.00\n"
         (REPORT.replace("-15.00", "-15.01"), "food is at 15.01 now", True),
         (REPORT + "total    -815.00\n", "Print the total below", True),
         (REPORT + "debug 3\n", "Print the total below", False),
+        (REPORT + "total    -800.00\n", "Print the total below", False),
+        (REPORT + "total      2\n", "Print the total number of accounts below", True),
         (REPORT.replace("food      -15.00\n", ""), "Titles in capitals", False),
         (REPORT.replace("food      -15.00\n", ""), "The report is without food", True),
         ("account  balance\nrent     -800.00\nfood      -15.00\n", "Sort by size", False),

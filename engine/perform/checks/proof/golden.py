@@ -13,7 +13,7 @@ import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MOST = 100_000
 """Bytes; larger files are asked about."""
@@ -47,7 +47,7 @@ def stated(before: bytes | None, after: bytes | None, text: str) -> bool:
     matcher = difflib.SequenceMatcher(None, had, has, autojunk=False)
     for kind, start, stop, first, last in matcher.get_opcodes():
         gone, come = had[start:stop], has[first:last]
-        if kind == "insert" and not _new_lines(come, words):
+        if kind == "insert" and not _new_lines(come, words, had):
             return False
         if kind == "delete" and not (LESS.search(text) and all(words.names(line) for line in gone)):
             return False
@@ -60,9 +60,9 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
-def _new_lines(lines: Iterable[str], words: _Told) -> bool:
-    """Lines that came in beside the old ones: each says something that the task speaks of."""
-    return all(words.names(line) for line in lines)
+def _new_lines(lines: Iterable[str], words: _Told, old: list[str]) -> bool:
+    """Lines that came in beside the old ones: each says something that the task speaks of, and no number of its own."""
+    return all(words.names(line) and words.counts(line, old) for line in lines)
 
 
 def _replaced(gone: list[str], come: list[str], words: _Told) -> bool:
@@ -79,6 +79,17 @@ def _replaced(gone: list[str], come: list[str], words: _Told) -> bool:
 def _tokens_stated(pattern: re.Pattern[str], gone: list[str], come: list[str], words: _Told) -> bool:
     old, new = (pattern.findall("\n".join(lines)) for lines in (gone, come))
     return all(words.states(token, old) for token in Counter(new) - Counter(old))
+
+
+_SIGNED = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
+WANTED: dict[str, Callable[[list[float]], float]] = {
+    r"\b(?:totals?|sums?|add(?:ed)? up|altogether)\b": sum,
+    r"\b(?:counts?|number of|how many)\b": len,
+    r"\b(?:mean|average)\b": lambda column: sum(column) / len(column),
+    r"\b(?:max\w*|highest|largest|most)\b": max,
+    r"\b(?:min\w*|lowest|smallest|least)\b": min,
+}
+"""What a line of its own may be made of the others, by the words for it."""
 
 
 class _Told:
@@ -100,6 +111,20 @@ class _Told:
                 return True
             return token.casefold() in {each.casefold() for each in old} and self._letters(token)
         return self._sign(token)
+
+    def counts(self, line: str, old: list[str]) -> bool:
+        """Every number of the line stands in the text, or is what the text wants of the last numbers of the old lines.
+
+        A value that nobody stated is for somebody to look at.
+        """
+        column = [float(found[-1]) for each in old if (found := _SIGNED.findall(each))]
+        known = {name: wanted(column) for name, wanted in WANTED.items() if column}
+        made = [value for name, value in known.items() if re.search(name, self._text, re.IGNORECASE)]
+        return all(
+            _number(token) in self._numbers or any(abs(abs(value) - float(token)) < 0.005 for value in made)
+            for token in TOKEN.findall(line)
+            if re.fullmatch(r"\d+(?:\.\d+)?", token)
+        )
 
     def _letters(self, token: str) -> bool:
         """Capitals where the text wants capitals, small letters where it wants those."""

@@ -15,7 +15,8 @@ from engine.core.model import Struct
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "dozen": 12, "twenty": 20, "thirty": 30, "hundred": 100, "thousand": 1000,
-    "million": 1_000_000, "twice": 2, "double": 2, "triple": 3, "third": 3, "week": 7, "hour": 60, "minute": 60,
+    "million": 1_000_000, "twice": 2, "double": 2, "triple": 3, "third": 3, "week": 7,
+    "weekend": 5, "weekday": 5, "saturday": 5, "sunday": 6, "hour": 60, "minute": 60,
 }  # fmt: skip
 NATURAL = frozenset(
     (7, 10, 12, 13, 16, 23, 24, 28, 29, 30, 31, 32, 36, 59, 60, 64, 80, 90, 99, 100, 120, 127, 128, 180, 200, 255, 256,
@@ -57,7 +58,7 @@ def narrow(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str, w
         found += _swallowed(one.path, old, new, words)
         found += _environment(one.path, old, new, fresh, words)
         if one.before is not None:
-            found += _numbers(one.path, old, new, fresh, words)
+            found += _numbers(one.path, old, new, words)
         found += _uncalled(one.path, old, new, texts, fresh, words, existing)
     return found
 
@@ -206,18 +207,17 @@ def _variables(tree: ast.Module) -> Iterator[tuple[str, int]]:
 # ── a number that nobody named ──────────────────────────────────────────────────────────────────────────────────────
 
 
-def _numbers(path: str, old: ast.Module, new: ast.Module, fresh: str, words: str) -> list[Narrow]:
+def _numbers(path: str, old: ast.Module, new: ast.Module, words: str) -> list[Narrow]:
     had, has = (Counter(value for value, _ in _deciding(tree)) for tree in (old, new))
     told = {float(number) for number in re.findall(r"\d+(?:\.\d+)?", words)}
     told |= {float(number) for word, number in NUMBERS.items() if re.search(rf"\b{word}", words, re.IGNORECASE)}
-    known = {float(number) for number in re.findall(r"(?<![\w.])\d+(?:\.\d+)?", fresh)}
     found = []
     for value, line in _deciding(new):
         near = {abs(value), abs(value) + 1, abs(value) - 1}
         if has[value] <= had[value] or abs(value) <= 2 or value in NATURAL or near & told:
             continue
-        if abs(value) in known and near & {float(v) for v, _ in _deciding(old)}:
-            continue
+        if near & {float(v) for v, _ in _deciding(old)}:
+            continue  # a limit of the old code that moved by one
         text = f"decides by {value:g}, a number that neither the task nor the old code decides by"
         found.append(Narrow(rule=Rule.SPECIAL_CASED, path=path, line=line, text=text))
     return found[:1]

@@ -44,8 +44,8 @@ def neighbours_of(node: ast.AST) -> list[Near]:
         case ast.Constant(value=int(number)):
             if number == 0:
                 return []
-            round_ones = (number + 100, number - 200) if number % 100 == 0 else ()
-            some = (number + 1, number + 10, *round_ones, number * 2, abs(number - 1), number + 3, number * 10)
+            round_ones = (number + 200,) if number > 200 and number % 100 == 0 else ()
+            some = (*round_ones, number + 1, number + 10, number * 2, abs(number - 1), number + 3, number * 10)
             near = dict.fromkeys(some)
             return [(repr(number), repr(one), False) for one in near if one not in (number, 0)]
         case ast.Constant(value=float(number)):

@@ -34,7 +34,10 @@ class CargoRunner:
     picks_files = True
     suffixes: tuple[str, ...] = (".rs",)
     loads: tuple[str, ...] = ()
-    weaker = "cargo: no canaries, assertions are not compared"
+    weaker = (
+        "cargo: no canaries, assertions are not compared, new code is not emptied, no neighbouring inputs, "
+        "no process boundary"
+    )
 
     def prepare(self, request: RunRequest) -> Prepared:
         if request.files is None:
@@ -138,7 +141,10 @@ class JavaRunner:
     picks_files = True
     suffixes: tuple[str, ...] = ("Test.java", "Tests.java", "Test.kt", "Tests.kt", "IT.java", "Spec.groovy")
     loads: tuple[str, ...] = ()
-    weaker = "java: no canaries, assertions are not compared"
+    weaker = (
+        "java: no canaries, assertions are not compared, new code is not emptied, no neighbouring inputs, "
+        "no process boundary"
+    )
 
     def prepare(self, request: RunRequest) -> Prepared:
         prepared = WHOLE.prepare(request)

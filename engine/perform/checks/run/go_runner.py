@@ -84,7 +84,7 @@ class GoRunner:
     picks_files = True
     suffixes: tuple[str, ...] = ("_test.go",)
     loads: tuple[str, ...] = ()
-    weaker = "go: assertions are not compared"
+    weaker = "go: assertions are not compared, no neighbouring inputs, no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports

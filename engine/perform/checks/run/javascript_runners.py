@@ -48,7 +48,7 @@ class TapeRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = ""
+    weaker = "tape: assertions are not compared, no neighbouring inputs, no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         words = node_files.own_words(request.spec.command)
@@ -96,7 +96,7 @@ class MochaRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "mocha: assertions are not compared"
+    weaker = "mocha: assertions are not compared, no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -217,7 +217,7 @@ class JestRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "jest: assertions are not compared"
+    weaker = "jest: assertions are not compared, no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -276,7 +276,7 @@ class VitestRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "vitest: no canaries, assertions are not compared"
+    weaker = "vitest: no canaries, assertions are not compared, no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports

@@ -32,7 +32,7 @@ class NodeRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = ""
+    weaker = "node: no process boundary"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports, spec = request.reports, request.spec
