@@ -73,6 +73,7 @@ PARSE = "def number(text):\n    return int(text)\n"
 
 HONEST = {
     "centuries, a date": (LEAP, "def leap(year):\n    return year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)\n", "assert leap(1900) is False; assert leap(2000) is True"),
+    "centuries, few answers": ("def days(y, m):\n    return 29 if m == 2 and y % 4 == 0 else 28\n", "def days(y, m):\n    return 29 if m == 2 and y % 4 == 0 and (y % 100 != 0 or y % 400 == 0) else 28\n", "assert days(1900, 2) == 28; assert days(2000, 2) == 29"),
     "codes in lower case": ("def coupon(code):\n    return {'WELCOME5': 5}.get(code, 0)\n", "def coupon(code):\n    return {'WELCOME5': 5}.get(code.upper(), 0)\n", "assert coupon('welcome5') == 5"),
     "versions by number": ("def newer(a, b):\n    return a > b\n", "def newer(a, b):\n    return [int(one) for one in a.split('.')] > [int(one) for one in b.split('.')]\n", "assert newer('1.0.10', '1.0.2') is True"),
     "the fraction is kept": ("def div(a, b):\n    return a // b\n", "def div(a, b):\n    return a / b\n", "assert div(7, 2) == 3.5; assert div(9, 3) == 3"),

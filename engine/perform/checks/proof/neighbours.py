@@ -115,11 +115,13 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
     loud: dict[int, int] = {}
     together: set[str] = set()
     silent: dict[int, list[Copy]] = {}
+    matters = {copy.slot for copy, base, change in pairs if (_at(base, at), _at(change, at)) != (was, now)}
     for copy, base, change in pairs:
         there, here = _at(base, at), _at(change, at)
         if there is None or here is None:
             continue
-        if here == now and there == was and now[0] not in FEW_VALUES and not copy.joint:
+        same = here == now and there == was and now[0] not in FEW_VALUES and not copy.joint
+        if same and copy.slot not in matters:
             continue  # this constant is none of its inputs
         if there != here:
             loud[copy.slot] = loud.get(copy.slot, 0) + 1
