@@ -130,7 +130,7 @@ class OnThisMachine:
                     await asyncio.to_thread(_write_something, self._state_root)
                     if why := self._ground()[1]:
                         return why
-                    await self._repository()
+                    await self._git_answers()
                 case MachineFault.NO_MEMORY:
                     bytearray(SPARE_BYTES)
                     await self._start_something()
@@ -148,6 +148,14 @@ class OnThisMachine:
         except Exception as error:  # noqa: BLE001  boundary: whatever a probe meets is its answer
             return f"{type(error).__name__}: {error}"
         return ""
+
+    async def _git_answers(self) -> None:
+        """A branch that is not there is no matter here: the fault may have come before it was made."""
+        try:
+            await self._repository()
+        except WorkspaceError as error:
+            if isinstance(error, GitError):
+                raise
 
     def _ground(self) -> tuple[MachineFault | None, str]:
         """What is wrong with the places we write to, and in words; (None, "") when nothing is."""

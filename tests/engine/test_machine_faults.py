@@ -248,3 +248,26 @@ async def test_a_git_that_cannot_start_for_a_while_suspends_the_run_and_ends_no_
     faults = {event.fault for event in said if isinstance(event, ev.EffectFailed)}
     assert faults == {MachineFault.STORE_FAULT}
     assert next(event.ok for event in said if isinstance(event, ev.MachineProbed)) is False, "really tried"
+
+
+@pytest.mark.parametrize(
+    ("error", "over"),
+    [
+        (WorkspaceError("the branch and its mirror are gone", fault=MachineFault.BRANCH_LOST), True),
+        (GitError(("rev-parse",), 128, "bad config line 1 in file /dev/null"), False),
+    ],
+)
+async def test_a_store_fault_is_over_when_git_answers(tmp_path: Path, error: WorkspaceError, over: bool) -> None:
+    """A fault that came before the sprint had a branch would else never be over."""
+
+    async def repository() -> None:
+        raise error
+
+    machine = OnThisMachine(
+        None,  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
+        state_root=tmp_path,
+        checkout=tmp_path,
+        repository=repository,
+    )
+    assert (await machine.standing(MachineFault.STORE_FAULT) == "") is over
