@@ -105,6 +105,16 @@ def test_the_projects_own_command_is_found_where_it_lives(tmp_path, files, wante
     assert spec.why
 
 
+def test_lines_that_differ_in_what_is_shown_are_one_check(tmp_path):
+    tox = "[testenv]\ncommands =\n    pytest -v tests\n    pytest --durations 10 tests\n    pytest -k slow tests\n"
+    lay(tmp_path, {"tox.ini": tox, "tests/test_x.py": "def test_x(): ...\n"})
+    found = [spec for spec in detect(tmp_path, lambda program: f"/usr/bin/{program}") if spec.kind is CheckKind.TESTS]
+    assert [(spec.name, spec.command[3:]) for spec in found] == [
+        ("pytest", ("tests",)),
+        ("pytest 3", ("-k", "slow", "tests")),
+    ]
+
+
 def test_a_tool_that_is_not_installed_is_left_out_and_said(tmp_path):
     lay(
         tmp_path,

@@ -34,6 +34,8 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
         for number, one in enumerate(own)
         if (spec := _own(package, python, one, number)) is not None
     ]
+    # Two lines of the project may differ in what is shown only: one check, by its first name.
+    found = list({(spec.command, *sorted(spec.env.items())): spec for spec in reversed(found)}.values())[::-1]
     ways = list(_ways(package, python, tests, wanted))
     if not found and not ways:
         return []
