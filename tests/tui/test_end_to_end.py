@@ -81,7 +81,7 @@ def test_the_demo_is_run_and_answered(terminal: Terminal, tmp_path: Path) -> Non
     terminal.keys("Escape")
     terminal.wait("WAITS FOR YOU")
     terminal.keys("h")
-    terminal.wait("FLIGHT")
+    terminal.wait("FLIGHT", "2 3 iteration, output")  # beside a gate 80×24 has no room for the strip
     terminal.keys("h")
     terminal.wait("WAITS FOR YOU")
     terminal.press_until("a", "auto: task")
