@@ -78,19 +78,20 @@ class VirtualClock:
     """A clock for tests: it stands still until `advance` is awaited, and wakes sleepers in the order of their times."""
 
     def __init__(self, now: float = 1_700_000_000.0) -> None:
-        self._wall = now
+        self._zero = now
+        """The wall time when the other clock stood at zero: adding small steps to it would round them away."""
         self._mono = 0.0
         self._count = 0
         self._sleepers: list[tuple[float, int, asyncio.Future[None]]] = []
 
     def now(self) -> float:
-        return self._wall
+        return self._zero + self._mono
 
     def monotonic(self) -> float:
         return self._mono
 
     def boot(self) -> tuple[str, float]:
-        return "virtual", self._wall - self._mono
+        return "virtual", self._zero
 
     async def sleep(self, seconds: float) -> None:
         import asyncio
@@ -104,7 +105,7 @@ class VirtualClock:
         await future
 
     async def sleep_until(self, moment: float) -> None:
-        while (left := moment - self._wall) > 0:
+        while (left := moment - self.now()) > 0:
             await self.sleep(min(left, LONGEST_NAP))
 
     def sleeping(self) -> int:
@@ -113,7 +114,7 @@ class VirtualClock:
 
     def jump(self, seconds: float) -> None:
         """Move the wall clock alone, as a user or a time server does."""
-        self._wall += seconds
+        self._zero += seconds
 
     async def advance(self, seconds: float) -> None:
         """Let time pass. What wakes up runs, and may sleep again, before time goes on."""
@@ -130,7 +131,6 @@ class VirtualClock:
         await _settle()
 
     def _move(self, mono: float) -> None:
-        self._wall += mono - self._mono
         self._mono = mono
 
 
