@@ -163,6 +163,16 @@ NO_CHANGE = re.compile(
     r"\bno\s+(?:functional\s+|visible\s+)?changes?\s+(?:in|of|to|for)\b|\b(?:output|results?|api)\s+(?:stays?|remains?|is|are)\s+(?:the\s+same|identical|unchanged)\b|"
     r"\bsame\s+(?:output|results?|behaviou?r)\b|\bwithout\s+(?:any\s+)?(?:change|changing)\b.{0,20}\b(?:behaviou?r|results?|output)\b|\bpure\s+refactoring\b", re.I,
 )  # fmt: skip
+AN_EXAMPLE = re.compile(
+    r"(?:`[^`\n]+`|\b\w+\([^()\n]*\))\s+(?:is|gives?|should\s+\w+|must\s+\w+|prints?|shows?|returns?|becomes?|→)\s+[\"'`“\d\[({<-]"
+)
+"""What comes out for what goes in."""
+AS_BEFORE = re.compile(r"\b(?:still|as\s+before|keeps?|stays?|remains?|unchanged|same|today|currently|now)\b", re.I)
+DOES_NOT = re.compile(
+    r"\b(?:does|do)(?:\s+not|n['’]t)\s+(?!(?:mention|say|explain|describe|list|cover|document|build|name|tell|link|render|compile|"
+    r"pass|have|use|need)\b)\w+", re.I,
+)  # fmt: skip
+"""A title that says what the program does wrong, whatever it compares it with."""
 OWN_WORK = re.compile(r"(?:refactor|perf|style|cleanup)(?:\([^)]*\))?!?:\s", re.I)
 """The author of the task calls it work that changes nothing anybody sees."""
 UNSTEADY_TEST = re.compile(

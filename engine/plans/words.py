@@ -16,6 +16,8 @@ from engine.core.harmless import HarmlessKind, bound
 from engine.core.model import Plan, Struct, TaskSpec
 from engine.plans.word_patterns import (
     ABOUT_CODE,
+    AN_EXAMPLE,
+    AS_BEFORE,
     BEHAVIOUR,
     BUMP,
     CHANGES_ALONG,
@@ -25,6 +27,7 @@ from engine.plans.word_patterns import (
     DATA,
     DELETE,
     DEPENDENCIES,
+    DOES_NOT,
     EDIT_VERB,
     FREE,
     KIND,
@@ -127,6 +130,8 @@ def _sentences(task: TaskSpec) -> Iterator[str]:
 
 def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
     """The kinds of work its title names, where that can show nothing; none: something is to be shown."""
+    if DOES_NOT.search(task.title) or _has_example(task):
+        return ()
     if OWN_WORK.match(task.title):
         beside = (task.description, *task.accept)
         wished = any(WISH.search(text) or STRONG.search(text) for text in beside)
@@ -160,9 +165,19 @@ def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
+def _has_example(task: TaskSpec) -> bool:
+    """The task says what comes out for some input, and not that it did so before: that can be shown. A document may
+    be about it all the same."""
+    if NOTHING[HarmlessKind.DOCS].search(task.title):
+        return False
+    return any(AN_EXAMPLE.search(one) and not AS_BEFORE.search(one) for one in _sentences(task))
+
+
 def _by_entries(task: TaskSpec, entries: Iterable[str]) -> tuple[HarmlessKind, ...]:
     """A task whose words rename, move or delete code, or say that nothing changes, and wish for nothing else."""
     texts = (task.title, task.description, *task.accept)
+    if DOES_NOT.search(task.title) or _has_example(task):
+        return ()
     verbs = {entry.split()[0] for entry in entries if not entry.startswith(("rename test", "delete tests"))}
     if any(SOMETHING.search(_without_names(text)) for text in texts) or BEHAVIOUR.search(task.title):
         return ()

@@ -455,3 +455,22 @@ def test_old_tests_may_follow_where_the_task_says_so(words: str, given: bool) ->
 )
 def test_work_that_its_author_calls_work(title: str, about: str, kind: bool) -> None:
     assert ("proof: none" in read(title, about)) is kind
+
+
+@pytest.mark.parametrize(
+    ("title", "description", "waived"),
+    [
+        (
+            "duration shows days",
+            'From 24 hours on: `duration 90000` is "1d 1:00:00". Below that nothing changes.',
+            False,
+        ),
+        ("round_time does not do what its docstring says", "round_time(62, 5) is 65, and 60 stays 60.", False),
+        ("Refactor the parser", "parse('a') gives [1]", False),
+        ("Refactor the parser", "parse('a') still gives [1].", True),
+        ("README does not mention the option", "", True),
+        ("Document round_time", "round_time(62, 5) is 65.", True),
+    ],
+)
+def test_what_can_be_shown_is_not_waived_by_a_word(title: str, description: str, waived: bool) -> None:
+    assert ("proof: none" in read(title, description)) is waived

@@ -117,3 +117,11 @@ async def test_an_input_of_the_task_is_tried(
     assert done.proof is verdict, done.reason
     if verdict is ProofVerdict.UNPROVEN:
         assert "a,,b" in done.reason and "accept not-shown" in done.reason
+
+
+def test_a_sign_that_the_task_gives_is_tried_as_a_text() -> None:
+    told = TaskSpec(id="1", title="Add slug()", accept=('slug(text, "_") joins with an underscore',))
+    lacks = 'def test_words():\n    assert slug("Some words") == "some-words"\n'
+    assert not_shown(told, lacks, lacks, "") == ["_"]
+    has = lacks + '    assert slug("Some words", \'_\') == "some_words"\n'
+    assert not_shown(told, has, has, "") == []

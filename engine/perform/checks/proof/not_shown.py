@@ -153,6 +153,8 @@ def _both_sides(told: str, fresh: str) -> bool:
 
 
 def _stands(value: str, text: str, known: set[str]) -> bool:
+    if len(value) <= 2 and not value.isalnum():  # a separator, a sign: in every text, but not as a text of its own
+        return any(f"{mark}{value}{mark}" in text for mark in "\"'`") or f"({value})" in text
     if value in text or value.replace("'", '"') in text or value.replace('"', "'") in text:
         return True
     if re.sub(r"\s", "", value) in re.sub(r"\s", "", text):
