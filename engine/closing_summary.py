@@ -109,11 +109,20 @@ def _validation(state: State, tasks: list[TaskState]) -> list[str]:
     return [
         _tests_line(green, passed, known, coverage) if tests else "– No tests were run",
         build,
-        f"{_tick(done == total)} {word} complete and committed on {state.branch}",
+        _tasks_line(state, tasks, word),
         f"{_tick(state.final is Verdict.PASS)} All checks on the finished branch: {final}",
         _criteria_line(tasks, bool(state.policy.review)),
         *_final_review(state),
     ]
+
+
+def _tasks_line(state: State, tasks: list[TaskState], word: str) -> str:
+    done, total = state.progress()
+    ticked = sum(task.status is Status.COMPLETE and task.spec.done and not task.commit for task in tasks)
+    if not ticked:
+        return f"{_tick(done == total)} {word} complete and committed on {state.branch}"
+    made = f"{done - ticked} of {plural(total, 'task')} committed on {state.branch}"
+    return f"{_tick(done == total) if done > ticked else '–'} {made}, {ticked} ticked off in the plan beforehand"
 
 
 def _final_review(state: State) -> list[str]:

@@ -34,6 +34,14 @@ def test_skipped_alone_is_not_done() -> None:
     assert "successfully completed" not in text and "✓ All 1 task complete" not in text
 
 
+def test_what_was_ticked_off_beforehand_is_not_called_committed() -> None:
+    world = begin(Story(), replace(ONE, done=True))
+    assert "– 0 of 1 task committed on" in summary(world.state)
+    world = begin(Story(), replace(ONE, done=True), task("1.2"))
+    assert "✓ 1 of 2 tasks committed on" in summary(world.state)
+    assert "1 ticked off in the plan beforehand" in summary(world.state)
+
+
 def test_done_says_what_was_skipped_and_ticks_no_more_than_was_done() -> None:
     world = skipped("1.2")
     assert (world.state.outcome, world.state.outcome_reason) == ("done", "1 task implemented, 1 skipped.")
