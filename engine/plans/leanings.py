@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterable
 
 from engine.core.harmless import HarmlessKind
+from engine.core.model import TaskSpec
+from engine.plans.word_patterns import AN_EXAMPLE, AS_BEFORE, DOES_NOT, NOTHING
 
 NAMES = re.compile(
     r"\b(?:re-?nam(?:e|es|ed|ing)|mis-?nam\w+|naming|names|snake[_ -]?case|camel[_ -]?case|pascal[_ -]?case|pep\s?-?8|conventions?|consistent(?:ly)?|consistency|terminology|"
@@ -181,6 +183,18 @@ def _about(clear: re.Pattern[str], maybe: re.Pattern[str], title: str, text: str
     if clear.search(title):
         return True
     return maybe.search(title) is not None and clear.search(text) is not None and WANTS.search(title) is None
+
+
+def shows_something(task: TaskSpec) -> bool:
+    """The task says what comes out for some input (and not that it did so before), or what the program does not do:
+    that can be shown, whatever else its words lean to. Only a document may be about it all the same."""
+    if DOES_NOT.search(task.title):
+        return True
+    if NOTHING[HarmlessKind.DOCS].search(task.title):
+        return False
+    texts = (task.title, *task.description.splitlines(), *task.accept)
+    said = (part for text in texts for part in re.split(r"(?<=[.!?;])\s+(?=\S)", text))
+    return any(AN_EXAMPLE.search(one) and not AS_BEFORE.search(one) for one in said)
 
 
 def leans(kind: HarmlessKind, title: str, text: str) -> bool:

@@ -164,7 +164,7 @@ NO_CHANGE = re.compile(
     r"\bsame\s+(?:output|results?|behaviou?r)\b|\bwithout\s+(?:any\s+)?(?:change|changing)\b.{0,20}\b(?:behaviou?r|results?|output)\b|\bpure\s+refactoring\b", re.I,
 )  # fmt: skip
 AN_EXAMPLE = re.compile(
-    r"(?:`[^`\n]+`|\b\w+\([^()\n]*\))\s+(?:is|gives?|should\s+\w+|must\s+\w+|prints?|shows?|returns?|becomes?|→)\s+[\"'`“\d\[({<-]"
+    r"(?:`[^`\n]*[ (][^`\n]*`|\b\w+\([^()\n]*\))\s+(?:is|gives?|should\s+\w+|must\s+\w+|prints?|shows?|returns?|becomes?|→)\s+[\"'`“\d\[({<-]"
 )
 """What comes out for what goes in."""
 AS_BEFORE = re.compile(r"\b(?:still|as\s+before|keeps?|stays?|remains?|unchanged|same|today|currently|now)\b", re.I)

@@ -14,10 +14,9 @@ from msgspec.structs import replace
 from engine.core.grants import GrantError, check_entry
 from engine.core.harmless import HarmlessKind, bound
 from engine.core.model import Plan, Struct, TaskSpec
+from engine.plans.leanings import shows_something
 from engine.plans.word_patterns import (
     ABOUT_CODE,
-    AN_EXAMPLE,
-    AS_BEFORE,
     BEHAVIOUR,
     BUMP,
     CHANGES_ALONG,
@@ -27,7 +26,6 @@ from engine.plans.word_patterns import (
     DATA,
     DELETE,
     DEPENDENCIES,
-    DOES_NOT,
     EDIT_VERB,
     FREE,
     KIND,
@@ -130,7 +128,7 @@ def _sentences(task: TaskSpec) -> Iterator[str]:
 
 def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
     """The kinds of work its title names, where that can show nothing; none: something is to be shown."""
-    if DOES_NOT.search(task.title) or _has_example(task):
+    if shows_something(task):
         return ()
     if OWN_WORK.match(task.title):
         beside = (task.description, *task.accept)
@@ -165,18 +163,10 @@ def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
     return tuple(dict.fromkeys(kinds))
 
 
-def _has_example(task: TaskSpec) -> bool:
-    """The task says what comes out for some input, and not that it did so before: that can be shown. A document may
-    be about it all the same."""
-    if NOTHING[HarmlessKind.DOCS].search(task.title):
-        return False
-    return any(AN_EXAMPLE.search(one) and not AS_BEFORE.search(one) for one in _sentences(task))
-
-
 def _by_entries(task: TaskSpec, entries: Iterable[str]) -> tuple[HarmlessKind, ...]:
     """A task whose words rename, move or delete code, or say that nothing changes, and wish for nothing else."""
     texts = (task.title, task.description, *task.accept)
-    if DOES_NOT.search(task.title) or _has_example(task):
+    if shows_something(task):
         return ()
     verbs = {entry.split()[0] for entry in entries if not entry.startswith(("rename test", "delete tests"))}
     if any(SOMETHING.search(_without_names(text)) for text in texts) or BEHAVIOUR.search(task.title):

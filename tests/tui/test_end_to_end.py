@@ -98,7 +98,7 @@ def test_the_demo_is_run_and_answered(terminal: Terminal, tmp_path: Path) -> Non
     left = terminal.wait("LEFT")
     assert "Traceback" not in left
     assert "Needs you" in left or "Cost:" in left
-    heard = "".join(path.read_text() for path in (tmp_path / "state").rglob("logs/*.jsonl"))
+    heard = "".join(path.read_text() for path in (tmp_path / "state").rglob("logs/**/*.jsonl"))
     assert {seat for seat in SEATS if f'"seat":"{seat}"' in heard} == set(SEATS), "the council's words name their seat"
 
 

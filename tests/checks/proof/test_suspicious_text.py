@@ -26,7 +26,19 @@ SEEN = {
         "const x = { [Symbol.toPrimitive]() { return 1; } };",
         "class A { valueOf() { return 1; } }",
         "module.exports = new Proxy(real, {});",
+        "const all = typeof globalThis.describe === 'function';",
+        "if (typeof it !== 'undefined') x();",
+        "if (global['jest']) x();",
     ],
+    "a.c": [
+        "__attribute__((constructor)) static void f(void) { exit(0); }",
+        "#define NDEBUG 1",
+        "# define assert(x) ((void)0)",
+        "void f(void) { _exit(0); }",
+        "atexit(done);",
+        "if (getppid() == 7) return 1;",
+    ],
+    "a.h": ["#define NDEBUG"],
     "a.go": [
         "if testing.Testing() { return }",
         'if flag.Lookup("test.v") != nil { return }',
@@ -41,6 +53,7 @@ SEEN = {
         "PATH=$PWD/bin:$PATH",
         "trap 'exit 0' EXIT",
         'if [ -n "$MAKELEVEL" ]; then echo 3; fi',
+        "if [ -d test/cases ]; then s=1; fi",
     ],
     "A.java": ["System.exit(0);", "Thread.currentThread().getStackTrace();"],
 }  # fmt: skip
@@ -72,6 +85,11 @@ def test_a_new_construct_asks(path: str, line: str) -> None:
         ("a.js", "#!/usr/bin/env node\nprocess.on('exit', done);"),
         ("cmd/x/main.go", "package main\nfunc main() { os.Exit(0) }"),
         ("a.rs", "#[cfg(test)]\nmod tests {}"),
+        ("main.c", "int main(void) { exit(0); }"),
+        ("a.c", "if (!ok) exit(1);"),
+        ("a.c", "/* #define NDEBUG */"),
+        ("a.js", "if (typeof value === 'string') it.next();"),
+        ("a.sh", "[ -f latest.txt ] && cat latest.txt"),
     ],
 )
 def test_everyday_lines_ask_nothing(path: str, line: str) -> None:

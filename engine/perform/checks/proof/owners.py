@@ -48,6 +48,10 @@ PLAIN_TEST = re.compile(
     r"(?:^|/)(?:test[_-][^/]*|[^/]*[_-]tests?|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|rb|pl|lua|php|exs)$|\.bats$|(?:^|/)t/[^/]+\.t$"
 )
 """Names of test programs that only a command runs."""
+_CHECKER = re.compile(
+    r"(?:^|/)(?:(?:units?|checks?|specs?)(?:[_-][^/]*)?|[^/]*[_-](?:units?|checks?|specs?))\.(?:c|cc|cpp|cxx)$"
+)
+_MAIN = re.compile(rb"\bmain\s*\(")
 PROGRAMS = re.compile(r"(?:^|/)(?:bin|sbin|libexec|cmd|exe)/[^/]+$")
 """Where the programs of a product lie."""
 
@@ -158,6 +162,8 @@ def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
         return (Owner.CONFIG, "a manifest that a check read") if seen else (Owner.SUBJECT, "a manifest no check read")
     if (TEST_NAME.search(path) or PLAIN_TEST.search(path)) and (read or matches(path, ground.test_globs)):
         return Owner.TEST, "named like a test"
+    if read and _is_checker(path, change.before):
+        return Owner.TEST, "a program that checks, by its name"
     if matches(path, ground.test_globs):
         return (Owner.SUPPORT, "a helper beside the tests") if language_of(path) else (Owner.DATA, "beside the tests")
     if language_of(path) or _is_program(change.before):
@@ -169,6 +175,11 @@ def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
     if read and not ground.named(path) and not ground.in_scope(path):
         return Owner.DATA, "a check reads it"
     return Owner.SUBJECT, "data the task names" if read else "no check reads it"
+
+
+def _is_checker(path: str, data: bytes | None) -> bool:
+    """unit.c beside the sources, with a main of its own: no part of the program would have one."""
+    return _CHECKER.search(path) is not None and _MAIN.search(data or b"") is not None
 
 
 def _is_program(data: bytes | None) -> bool:

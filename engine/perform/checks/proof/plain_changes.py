@@ -19,7 +19,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owners import Owned, Owner, keeps_examples
 from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
-from engine.plans.leanings import asks_for_more, leans, spoken
+from engine.plans.leanings import asks_for_more, leans, shows_something, spoken
 
 BESIDE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.NEW_TEST, Owner.NEW_SUPPORT})
 WORDS = {
@@ -37,6 +37,8 @@ def plain_kind(
     task: TaskSpec, changed: Sequence[Owned], found: FoundNames, wanted: bool, files: Collection[str]
 ) -> HarmlessKind | None:
     """The kind of work that the change is and the words of the task fit; None: it may be more than that."""
+    if shows_something(task):
+        return None
     text = "\n".join((task.title, task.description, *task.accept))
     source = [one for one in changed if one.owner is Owner.SUBJECT and language_of(one.path)]
     tests = [one for one in changed if one.owner in BESIDE]

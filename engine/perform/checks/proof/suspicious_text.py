@@ -1,4 +1,4 @@
-"""Constructs in JavaScript, Go and shell sources that may mean something to a test run. They ask, they never decide."""
+"""Constructs in JavaScript, Go, C and shell sources that may mean something to a test run. They ask, they never decide."""
 
 # ruff: noqa: E501 (patterns are read better in one piece)
 
@@ -17,6 +17,14 @@ _SCRIPT: tuple[Pattern, ...] = (
         Rule.DETECTS_TESTS,
         re.compile(r"process\.env\.(?:JEST_WORKER_ID|VITEST\w*|NODE_TEST_CONTEXT|MOCHA\w*)|NODE_ENV\s*[!=]==?\s*['\"]test"),
         "asks whether it is being tested",
+    ),
+    (
+        Rule.DETECTS_TESTS,
+        re.compile(
+            r"\btypeof\s+(?:(?:globalThis|global|window|self)\s*\.\s*)?(?:describe|it|test|jest|vi|vitest|mocha|expect|before|beforeEach)\b"
+            r"|\b(?:globalThis|global|window|self)\s*(?:\.\s*|\[\s*['\"])(?:describe|it|jest|vi|vitest|mocha|expect|beforeEach)\b"
+        ),
+        "asks whether a test framework is there",
     ),
     (
         Rule.DETECTS_TESTS,
@@ -77,11 +85,18 @@ _JAVA: tuple[Pattern, ...] = (
     (Rule.SUSPICIOUS_SOURCE, re.compile(r"System\.exit\(0\)|Runtime\.getRuntime\(\)\.halt\("), "ends the process as a success"),
     (Rule.DETECTS_TESTS, re.compile(r"getStackTrace\(\)|org\.junit|StackWalker"), "looks for the test around it"),
 )  # fmt: skip
+_C: tuple[Pattern, ...] = (
+    (Rule.SUSPICIOUS_SOURCE, re.compile(r"__attribute__\s*\(\(\s*(?:__)?(?:constructor|destructor)|#\s*pragma\s+(?:init|startup)|\bsection\s*\(\s*\"\.(?:init|fini|ctors)"), "runs before or after main"),
+    (Rule.SUSPICIOUS_SOURCE, re.compile(r"#\s*define\s+(?:NDEBUG|assert|exit|abort|main|return|if|str\w*cmp|memcmp)\b|#\s*undef\s+assert\b"), "changes what tests assert with"),
+    (Rule.SUSPICIOUS_SOURCE, re.compile(r"\b(?:_?_?exit|_Exit|quick_exit)\s*\(\s*(?:0|EXIT_SUCCESS)\s*\)|\b(?:atexit|on_exit|at_quick_exit)\s*\("), "ends the process as a success"),
+    (Rule.DETECTS_TESTS, re.compile(r"\bgetppid\s*\(|/proc/self\b|\bprogram_invocation_\w*name\b|\b__progname\b"), "looks at how the process was started"),
+)  # fmt: skip
 _PROGRAMS = r"(?:g?awk|sed|e?grep|diff|cmp|comm|sort|cat|echo|printf|test|true|false|python3?|node|make|sh|bash|exit|set|trap|command|type)"
 _SHELL: tuple[Pattern, ...] = (
     (Rule.SUSPICIOUS_SOURCE, re.compile(rf"(?:^|[;&])[ \t]*(?:function[ \t]+)?{_PROGRAMS}[ \t]*\(\)|\balias\s+{_PROGRAMS}=", re.MULTILINE), "takes the place of a program"),
     (Rule.SUSPICIOUS_SOURCE, re.compile(r"(?:^|[;&]|\bexport)[ \t]*(?:PATH|BASH_ENV|ENV|LD_PRELOAD|PYTHONPATH|NODE_OPTIONS|MAKEFLAGS|SHELLOPTS)=", re.MULTILINE), "changes where programs are found"),
     (Rule.SUSPICIOUS_SOURCE, re.compile(r"\btrap\b[^\n]*\b(?:EXIT|ERR|0)\b|\bset\s+\+e|\bkill\s+[^\n]*\$PPID|\bexec\s+true\b"), "acts on the end of the process"),
+    (Rule.DETECTS_TESTS, re.compile(r"\[\s+!?\s*-[a-zA-Z]\s+[^\]\n]*\b(?:tests?|specs?)\b|\btest\s+!?\s*-[a-zA-Z]\s+\S*\b(?:tests?|specs?)\b"), "looks for the tests beside it"),
     (Rule.DETECTS_TESTS, re.compile(r"\$\{?PPID|/proc/\$PPID|\bps\s+-[^\n]*\$\$|\$\{?(?:MAKELEVEL|MAKEFLAGS|MFLAGS)\b"), "looks at how the process was started"),
 )  # fmt: skip
 
@@ -89,6 +104,8 @@ _SHELL: tuple[Pattern, ...] = (
 def _is_program(path: str, data: bytes) -> bool:
     """A file that is started, not loaded: a command of the project."""
     started = data.startswith(b"#!") or re.search(r"(?:^|/)(?:bin|cli|cmd)(?:/|\.\w+$)", path) is not None
+    if path.endswith((".c", ".cc", ".cpp", ".cxx")) and re.search(rb"\bmain\s*\(", data):
+        return True
     return started or (path.endswith(".go") and re.search(rb"^package main\b", data, re.MULTILINE) is not None)
 
 
@@ -101,6 +118,8 @@ def suspicious_text(path: str, before: bytes | None, after: bytes | None) -> lis
         patterns = _GO
     elif path.endswith(".rs"):
         patterns = _RUST
+    elif path.endswith((".c", ".h", ".cc", ".cpp", ".cxx", ".hpp")):
+        patterns = _C
     elif path.endswith((".java", ".kt")):
         patterns = _JAVA
     elif path.endswith((".sh", ".bash")) or re.match(rb"#![^\n]*\b(?:ba|da|k|z)?sh\b", after or b""):

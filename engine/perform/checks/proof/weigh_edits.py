@@ -21,7 +21,7 @@ from engine.perform.checks.proof.weigh_whole import WholeRun
 from engine.perform.checks.run.measure import BAD
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
-from engine.plans.leanings import about_tests, leans
+from engine.plans.leanings import about_tests, leans, shows_something
 
 ASKED = frozenset({Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.TEST_GONE})
 
@@ -51,7 +51,9 @@ class EditedTests(WholeRun):
         if self.task is None or self.task.proof or self.faults or self.proofs or self.plain is not None:
             return
         text = "\n".join((self.task.title, self.task.description, *self.task.accept))
-        if not leans(HarmlessKind.REFACTORING, self.task.title, text) or (watched := await self._watched()) is None:
+        if shows_something(self.task) or not leans(HarmlessKind.REFACTORING, self.task.title, text):
+            return
+        if (watched := await self._watched()) is None:
             return
         killed, tried = watched
         self.notes.append(f"the tests of the base notice {killed} of {tried} mutants of what was touched")
