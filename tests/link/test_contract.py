@@ -103,7 +103,8 @@ async def test_the_contract(tmp_path: Path, way: str) -> None:
         assert seqs == recorded, "and none left out"
         ended = fold(facts)
         assert ended.outcome == "done"
-        assert {"trying", "mending"} <= set(words), "the agent is heard live"
+        first_words = set() if way == "socket" else {"trying"}  # the socket is there once the run is: it may be late
+        assert {*first_words, "mending"} <= set(words), "the agent is heard live"
         assert (await link.snapshot()).tasks.keys() == ended.tasks.keys()
 
         middle = seqs[len(seqs) // 2]
