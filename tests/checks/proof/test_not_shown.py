@@ -54,10 +54,11 @@ def test_what_is_counted_up_is_tried_one_by_one(tests: str, missing: list[str]) 
 @pytest.mark.parametrize(
     ("accept", "fresh", "enough"),
     [
-        (("a comma is kept", "a quote is one", "empty fields stay"), "assert f(1) == 2\nassert f(2) == 3\n", False),
+        (("a comma is kept", "a quote is one", "empty fields stay"), "assert f(1) == 2\n", False),
+        (("a comma is kept", "a quote is one", "empty fields stay"), "assert f(1) == 2\nassert f(2) == 3\n", True),
         (("a comma is kept", "a quote is one"), "assert f(1) == 2\nassert f(2) == 3\n", True),
         (("a comma is kept", "a quote is one"), "@parametrize('a', [\n    (1, 2),\n    (2, 3),\n])\n", True),
-        (("a comma is kept", "the README says so"), "assert f(1) == 2\n", True),
+        (("a", "b", "the README says so"), "assert f(1) == 2\n", True),
         (("a comma is kept",), "x", True),
         ((), "", True),
     ],

@@ -121,10 +121,12 @@ def _listed(task: TaskSpec) -> list[list[str]]:
 
 
 def fewer_than_criteria(task: TaskSpec | None, fresh: str) -> str:
-    """So many criteria about the program, and fewer assertions than that in what proves it: words, or nothing."""
+    """So many criteria about the program, and not half as many assertions in what proves it: words, or nothing.
+
+    One assertion may well show two criteria (an example that adds up), hardly three."""
     told = [one for one in task.accept if not _NOT_TESTED.search(one)] if task is not None else []
     made = len(_ASSERTS.findall(fresh))
-    if len(told) < 2 or not fresh.strip() or made >= len(told):
+    if len(told) < 3 or not fresh.strip() or made * 2 >= len(told):
         return ""
     return f"the task has {len(told)} criteria, and the tests that prove it make {made} assertion{'s'[: made != 1]}"
 
