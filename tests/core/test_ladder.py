@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core.index_ladder import Price, RungStats, added
-from engine.core.ladder import after_failure, measured
-from engine.core.model import Decision
+from engine.core.ladder import after_failure, measured, start
+from engine.core.model import Decision, TaskSpec
 from engine.core.policy import BudgetPolicy
 from engine.core.state import State, Status, TaskState
 from engine.core.vocabulary import Council
@@ -136,3 +136,22 @@ def test_what_a_sprint_measured_is_told_by_name() -> None:
     assert (known["haiku"].fresh, known["haiku"].retry) == ((0, 1), (0, 7))
     assert known["sonnet"].cost_usd == pytest.approx(8 * 3.0)
     assert added(known["haiku"], known["haiku"]).retry == (0, 14)
+
+
+def test_uncertain_work_starts_low_only_where_history_says_that_it_pays() -> None:
+    cheap = RungStats(fresh=(40, 2), calls=42, cost_usd=2.0)
+    dear = RungStats(fresh=(40, 2), calls=42, cost_usd=80.0)
+    task = a_task("1.1", spec=TaskSpec(id="1.1", title="Something"))
+    state = a_state(task, policy=ladder())
+    usual = start(state, task)[0]
+    assert usual > 0, "nothing is known here: the middle"
+    low, _, why = start(replace(state, measured={"haiku": cheap, "sonnet": dear}), task)
+    assert low == 0 and "the lowest rung pays here" in why
+    assert start(replace(state, measured={"haiku": dear, "sonnet": cheap}), task)[0] == usual
+
+
+def test_old_prices_fade() -> None:
+    price = Price()
+    for cost in [10.0] * 20 + [1.0] * 20:
+        price = price.after(cost)
+    assert price.usd < 2.5, "the plain mean would be 5.50"

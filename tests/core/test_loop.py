@@ -398,3 +398,14 @@ def test_unattended_an_honest_block_ends_the_task_at_once_with_the_action_named(
     assert world.state.tasks["1.1"].action == "no access to the database — then: devteam retry 1.1"
     assert "the agent says blocked: no access to the database" in facts(world, ev.Decided)[0].reason
     assert Health.BLOCKED in {event.health for event in facts(world, ev.HealthChanged)}
+
+
+def test_a_call_is_capped_by_what_the_budget_leaves_and_not_by_what_is_set_aside() -> None:
+    """Money set aside is no hard cap: it would cut a third of the successful calls of a middle model."""
+    policy = replace(POLICY, budget=BudgetPolicy(session_usd=9.0, day_usd=100.0))
+    world = begin(Story(), policy=policy)
+    first = effects_of(world, ef.CallAgent)[0]
+    assert first.cap_usd > first.rung.reserve_usd and first.cap_usd == pytest.approx(9.0)
+    rungs = tuple(replace(rung, cap_usd=0.7) for rung in policy.ladder.rungs)
+    world = begin(Story(), policy=replace(policy, ladder=replace(policy.ladder, rungs=rungs)))
+    assert effects_of(world, ef.CallAgent)[0].cap_usd == 0.7
