@@ -80,6 +80,22 @@ def test_edits_to_the_same_file_come_along_as_the_snapshot_commit_and_it_is_said
     assert git(repo, "status", "--porcelain") == ""
 
 
+def test_a_file_that_came_after_the_start_stays_untracked_when_edits_come_along(repo: Path) -> None:
+    """Staged by the landing it named contents that only the engine's own store had: the next commit failed."""
+    write(repo / "src/app.py", "x = 'mine'\n")
+    work = started(repo)
+    sprint(work, {"src/app.py": "x = 'mine and theirs'\n"})
+    write(repo / "note.txt", "later\n")
+    write(repo / "[odd].txt", "intended\n")
+    git(repo, "add", "-N", "--", ":(literal)[odd].txt")
+    report = work.land()
+    assert report.landed and not report.keeps_uncommitted
+    assert git(repo, "status", "--porcelain").splitlines() == [" A [odd].txt", "?? note.txt"]
+    assert git(repo, "fsck", "--strict", "--no-dangling") == ""
+    git(repo, "add", "-A")
+    git(repo, "commit", "-q", "-m", "mine")
+
+
 def test_a_sprint_can_land_again(repo: Path) -> None:
     write(repo / "a.txt", "my edit\n")
     work = started(repo)

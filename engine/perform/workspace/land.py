@@ -22,7 +22,7 @@ from engine.perform.workspace import disk_bytes, packs, trees
 from engine.perform.workspace.destroy import unlink_in_checkout
 from engine.perform.workspace.disk_bytes import Seen
 from engine.perform.workspace.facts import LandReport, Started, WorkspaceError
-from engine.perform.workspace.git import GitError, nul_list
+from engine.perform.workspace.git import GitError, nul_list, nul_split
 from engine.perform.workspace.land_obstacles import differences
 from engine.perform.workspace.land_record import Anchor, Under, anchor_of, own_lock, under_way
 from engine.perform.workspace.names import shown
@@ -156,8 +156,10 @@ def _new_index(store: Store, anchor: Anchor, target: str, included: bool) -> tup
     """The user's index as it will be: their staged edits kept, the rest moved on. Made on a private copy."""
     index = store.index("land")
     if included:
-        user_files(store, index)
+        seen, _ = user_files(store, index)
         before = anchor.tree
+        fresh = [c.path for c in trees.diff(store.git, before, seen.tree, lines=False) if c.kind == "added"]
+        _leave_out(store, index, fresh)
     else:
         copy_index(store.repo.git_dir, index)
         before = _tree(store, anchor.head)
@@ -167,6 +169,20 @@ def _new_index(store: Store, anchor: Anchor, target: str, included: bool) -> tup
     except GitError:  # said in words by `land_obstacles`: something is staged that was not
         return index, ""
     return index, git.line("write-tree")
+
+
+def _leave_out(store: Store, index: Path, fresh: list[bytes]) -> None:
+    """Files that came after the sprint's start are no part of it: untracked, or only intended to be added, as before.
+
+    Staged they would name contents that only the engine's own store has."""
+    if not fresh:
+        return
+    git = store.repo.git(index, store.git_objects)
+    git.run("update-index", "--force-remove", "-z", "--stdin", stdin=nul_list(fresh))
+    known = frozenset(nul_split(store.repo.git().run("ls-files", "-z", "--full-name")))
+    if intended := [path for path in fresh if path in known]:
+        words = ("add", "--intent-to-add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul")
+        git.run("--literal-pathspecs", *words, stdin=nul_list(intended))
 
 
 # ── doing it ───────────────────────────────────────────────────────────────────────────────────────────────────────
