@@ -19,6 +19,7 @@ from engine.core.model import Struct
 from engine.perform.checks.run.comparison import Difference, differences, works
 from engine.perform.checks.run.execute import Tools, run_checks
 from engine.perform.checks.run.measure import PASSED, Measurement
+from engine.perform.checks.run.moving_names import Mask, ids_of, learn, masks_of, names_that_stay, remember
 from engine.perform.checks.run.room_key import room_key
 from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.process.spawning import Mount, Spawner
@@ -99,6 +100,12 @@ class Rehearsal:
     def known(self, spec: CheckSpec) -> Known | None:
         return recorded(self._setting, self._spawner.mode, spec)
 
+    def learn_names(self, spec: CheckSpec, one: Measurement, other: Measurement) -> tuple[Mask, ...]:
+        """What moves in the names of tests between two runs of one tree; known from now on."""
+        if masks := learn(ids_of(one.report), ids_of(other.report)):
+            remember(self._setting.scratch, spec.name, masks)
+        return masks
+
     def record(self, spec: CheckSpec, here: Measurement) -> None:
         passed = tuple(case.id for case in here.report.cases if case.outcome == PASSED)
         known = Known(tree=self.tree, passed=passed, works=not works(spec, here))
@@ -143,9 +150,10 @@ def against(known: Known, spec: CheckSpec, there: Measurement) -> tuple[Differen
 
 def recorded(setting: Setting, mode: str, spec: CheckSpec) -> Known | None:
     try:
-        return msgspec.json.decode(_path(setting, mode, spec).read_bytes(), type=Known)
+        known = msgspec.json.decode(_path(setting, mode, spec).read_bytes(), type=Known)
     except (OSError, msgspec.DecodeError):
         return None
+    return replace(known, passed=tuple(names_that_stay(known.passed, masks_of(setting.scratch, spec.name))))
 
 
 def _path(setting: Setting, mode: str, spec: CheckSpec) -> Path:

@@ -24,6 +24,7 @@ from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.comparison import telling
 from engine.perform.checks.run.execute import Tools
 from engine.perform.checks.run.measure import Measurement
+from engine.perform.checks.run.moving_names import masks_of, settle
 from engine.perform.checks.run.packages import needed
 from engine.perform.checks.run.spec import CheckSpec, HeldOut, Setting
 from engine.perform.checks.run.uncollectable import not_installed, unfetched
@@ -212,12 +213,14 @@ class Judging:
         )
         try:
             differing = await only_in_clone(rehearsal, spec, there)
+            if red := [one.id for one in differing if one.id]:  # in one run of the clone: luck is no difference
+                tools = Tools(self._spawner, setting, self._now, self._publish, redact=self._redact)
+                flipped = await flips_on_base(self._trees, tree, spec, tools, there, red)
+                if masks := masks_of(setting.scratch, spec.name):
+                    differing = await only_in_clone(rehearsal, spec, settle(there, masks))
+                differing = tuple(one for one in differing if one.id not in flipped)
         finally:
             await asyncio.to_thread(rehearsal.leave)
-        if red := [one.id for one in differing if one.id]:  # in one run of the clone: luck is no difference
-            tools = Tools(self._spawner, setting, self._now, self._publish, redact=self._redact)
-            flipped = await flips_on_base(self._trees, tree, spec, tools, there, red)
-            differing = tuple(one for one in differing if one.id not in flipped)
         names = tuple(one.id or spec.name for one in differing[:50])
         return replace(result, only_in_clone=names, hint=hint)
 

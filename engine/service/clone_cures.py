@@ -14,6 +14,7 @@ from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.javascript import after_build
 from engine.perform.checks.run.comparison import Difference, differences
 from engine.perform.checks.run.measure import Measurement
+from engine.perform.checks.run.moving_names import MOVES, Mask, settle
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.rehearsal import Rehearsal
 from engine.perform.workspace.checkout_copy import as_patterns
@@ -73,6 +74,11 @@ async def _by_luck(rehearsal: Rehearsal, tried: list[Tried], say: Say) -> tuple[
     say("once more in a clone")
     done, findings = [], []
     for one, again in zip(tried, await _again(rehearsal, tried), strict=True):
+        if masks := rehearsal.learn_names(one.spec, one.there, again.there):
+            one, again = _under(one, masks), _under(again, masks)
+            moving = [case.id for case in again.there.report.cases if MOVES in case.id]
+            words = f"{one.spec.name}: {_some(moving)}: another name in every run; held by what stays of it"
+            findings.append(Finding(mark="note", what="names", found=words))
         still = {difference.id for difference in again.differs}
         lucky = [difference.id or one.spec.name for difference in one.differs if difference.id not in still]
         if lucky:
@@ -82,6 +88,12 @@ async def _by_luck(rehearsal: Rehearsal, tried: list[Tried], say: Say) -> tuple[
             again = replace(again, differs=tuple(left for left in again.differs if left.id in known))
         done.append(again)
     return done, findings
+
+
+def _under(one: Tried, masks: Sequence[Mask]) -> Tried:
+    """With the names that stay."""
+    here, there = settle(one.here, masks), settle(one.there, masks)
+    return replace(one, here=here, there=there, differs=differences(one.spec, here, there))
 
 
 async def _again(rehearsal: Rehearsal, tried: list[Tried]) -> list[Tried]:

@@ -102,10 +102,12 @@ def _run(argv: list[str], cwd: Path) -> None:
         raise Unreachable(f"{' '.join(argv[:4])}: {(done.stderr or done.stdout).strip()[-300:]}")
 
 
-def environment(folder: Path, *wanted: str, editable: bool = True, name: str = ".venv", version: str = "") -> None:
+def environment(
+    folder: Path, *wanted: str, editable: bool = True, name: str = ".venv", version: str = "", extras: str = ""
+) -> None:
     """A virtual environment in the project with its own package and pytest."""
     env = {**os.environ, "SETUPTOOLS_SCM_PRETEND_VERSION": version or "1.6.0"}
-    own = ["-e", "."] if editable else []
+    own = ["-e", f".[{extras}]" if extras else "."] if editable else []
     if shutil.which("uv"):
         steps = [
             ["uv", "venv", "-q", name],

@@ -62,18 +62,21 @@ def made(kind: str, what: str) -> Callable[[Path], None]:
 
 
 def _python_environment(folder: Path) -> None:
-    """As its own words for developers say: extras and requirement files for tests; else pytest alone."""
-    wanted = ["pytest"]
+    """As its own words for developers say: extras, groups and requirement files for tests; else pytest alone."""
+    wanted = ["pytest", "setuptools"]
     project = tomllib.loads((folder / "pyproject.toml").read_text()) if (folder / "pyproject.toml").exists() else {}
     extras = set(project.get("project", {}).get("optional-dependencies", {}))
-    own = sorted(extras & {"test", "tests", "testing"})[:1]
+    own = sorted(extras & {"test", "tests", "testing", "dev", "develop"}, key=lambda name: "test" not in name)[:1]
+    groups = project.get("dependency-groups", {})
+    named = [one for name in ("test", "tests", "testing", "dev") for one in groups.get(name, ())]
+    group = [one for one in named if isinstance(one, str)]
     files = [path for path in folder.glob("**/*requirements*/*test*.txt") if "/.venv/" not in str(path)]
     files += [*folder.glob("*requirements*test*.txt"), *folder.glob("*test*requirements*.txt")]
     (folder / "PKG-INFO").unlink(missing_ok=True)
-    for asked in ([f".[{','.join(own)}]"] if own else [], [f"-r{path}" for path in files[:1]], []):
+    for extra, asked in ((own, group), (own, []), ([], [f"-r{path}" for path in files[:1]]), ([], [])):
         shutil.rmtree(folder / ".venv", ignore_errors=True)
         try:
-            fetch.environment(folder, *asked, *wanted)
+            fetch.environment(folder, *asked, *wanted, extras=",".join(extra))
             return
         except fetch.Unreachable:
             continue

@@ -16,9 +16,11 @@ from engine import files
 from engine.core.model import Struct
 from engine.perform.checks.proof.trial import Run, Trial
 from engine.perform.checks.proof.verdict import Regression, by_id
+from engine.perform.checks.run import moving_names
 from engine.perform.checks.run.baseline import keep, measure
 from engine.perform.checks.run.execute import Tools
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
+from engine.perform.checks.run.moving_names import ids_of, learn
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.trees import Trees
@@ -63,6 +65,8 @@ async def flips_on_base(
     found = (await measure(trees, base, [spec], tools, again=True)).of(spec)
     if found is None:
         return frozenset()
+    if masks := learn(ids_of(first.report), ids_of(found.report)):  # two runs of one tree: what moves is no flip
+        await asyncio.to_thread(moving_names.remember, tools.setting.scratch, spec.name, masks)
     cases = by_id(found)
     flipped = [id for id in red if id in cases and cases[id].outcome == PASSED]
     before = by_id(first)

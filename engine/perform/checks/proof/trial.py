@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind, Struct
 from engine.perform.checks.proof.change import Change
 from engine.perform.checks.run import room
-from engine.perform.checks.run.baseline import Baseline, alone, keep, traced
+from engine.perform.checks.run.baseline import Baseline, alone, keep, steady, traced
 from engine.perform.checks.run.execute import Ask, Tools, run_check, run_checks
 from engine.perform.checks.run.measure import Measurement, Report
 from engine.perform.checks.run.runners import runner_of
@@ -96,6 +96,20 @@ class Trial:
             if last:  # it may become the next base
                 await asyncio.to_thread(keep, self.tools, tree, group, measured)
         self.runs += [Run(name=name, measured=one) for one in found.values()]
+        return found
+
+    async def steady(self, runs: dict[str, Measurement]) -> dict[str, Measurement]:
+        """The runs under names that stay; what is known of the base with them, where it turned out to move."""
+        found = dict(runs)
+        for spec in self.specs:
+            r0, run = self.reference.of(spec), runs.get(spec.name)
+            if r0 is None or run is None or run is r0:
+                continue
+            base = self.change.rooms.base
+            now, found[spec.name] = await steady(self.trees, base, spec, self.tools, r0, run)
+            if now is not r0:
+                self.reference = replace(self.reference, measurements={**self.reference.measurements, spec.name: now})
+                self.known[spec.name] = now.report
         return found
 
     # ── chosen files ────────────────────────────────────────────────────────────────────────────────────────────────

@@ -33,6 +33,7 @@ from engine.perform.checks.proof.weigh_edits import EditedTests
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
+from engine.perform.checks.run.moving_names import masks_of, settle
 from engine.perform.checks.run.room import enter
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -45,7 +46,7 @@ class Weighing(EditedTests):
         rooms = self.change.rooms
         self._look_at_base()
         if rooms.r4 != rooms.base and not self._hopeless():
-            self.r1 = await self.trial.r1([*self.tests, *self.others])
+            self.r1 = await self.trial.steady(await self.trial.r1([*self.tests, *self.others]))
             await self._weigh_r1()
             await self._run_r2()
             if not self._failed():
@@ -53,7 +54,7 @@ class Weighing(EditedTests):
                 self._weigh_waived()
                 await self._run_own()
             if not self._failed():
-                self.r4 = await self.trial.r4([*self.tests, *self.others], self.r1)
+                self.r4 = await self._whole()
                 await self._weigh_r4()
             self._ask()
             await self._weigh_edits()
@@ -68,6 +69,16 @@ class Weighing(EditedTests):
         self._name_red()
         self._drop_granted()
         self._conclude_checks()
+
+    async def _whole(self) -> dict[str, Measurement]:
+        """R4; a name that only now turned out to move is one in R1 too."""
+        found = await self.trial.r4([*self.tests, *self.others], self.r1)
+        if found is self.r1:
+            return found
+        found = await self.trial.steady(found)
+        folder = self.trial.tools.setting.scratch
+        self.r1 = {check: settle(one, masks_of(folder, check)) for check, one in self.r1.items()}
+        return found
 
     async def _try_ahead(self) -> None:
         """What the next steps will ask for, in one sitting. What turns out not to be needed is not looked at.

@@ -20,6 +20,7 @@ from engine.perform.checks.proof.check_result import usable
 from engine.perform.checks.run import room, trace
 from engine.perform.checks.run.execute import Ask, Tools, run_checks
 from engine.perform.checks.run.measure import Measurement
+from engine.perform.checks.run.moving_names import ids_of, learn, masks_of, may_move, remember, settle
 from engine.perform.checks.run.room_key import room_key
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.checks.run.trees import Trees
@@ -40,6 +41,20 @@ class Baseline(Struct, frozen=True, kw_only=True):
         return self.measurements.get(spec.name)
 
 
+async def steady(
+    trees: Trees, base: str, spec: CheckSpec, tools: Tools, r0: Measurement, other: Measurement
+) -> tuple[Measurement, Measurement]:
+    """Both runs under names that stay. Where names look as if they moved the base is run once more, and only what
+    moves there, on one and the same tree, is taken for moving."""
+    if not may_move(r0.report, other.report):
+        return r0, other
+    again = (await measure(trees, base, [spec], tools, again=True)).of(spec)
+    masks = learn(ids_of(r0.report), ids_of(again.report)) if again is not None and again.report.complete else ()
+    if masks:
+        await asyncio.to_thread(remember, tools.setting.scratch, spec.name, masks)
+    return settle(r0, masks), settle(other, masks)
+
+
 async def measure(
     trees: Trees,
     base: str,
@@ -52,7 +67,7 @@ async def measure(
 
     `again`: all of it now, in the same order, for the history of flaky tests; nothing is read from disk or kept.
     """
-    known = {} if again else {s.name: found for s in specs if (found := _read(_path(tools, base, s))) is not None}
+    known = {} if again else {s.name: found for s in specs if (found := kept(tools, base, s)) is not None}
     missing = [spec for spec in specs if spec.name not in known]
     if missing:
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-base"
@@ -105,6 +120,12 @@ def keep(tools: Tools, tree: str, specs: Iterable[CheckSpec], measured: Iterable
     for spec, one in zip(specs, measured, strict=True):
         if usable(one) is not None:
             _write(_path(tools, tree, spec), msgspec.json.encode(one))
+
+
+def kept(tools: Tools, tree: str, spec: CheckSpec) -> Measurement | None:
+    """What is on disk of a tree, under the names that are known to stay."""
+    found = _read(_path(tools, tree, spec))
+    return None if found is None else settle(found, masks_of(tools.setting.scratch, spec.name))
 
 
 def _path(tools: Tools, tree: str, spec: CheckSpec) -> Path:

@@ -23,6 +23,7 @@ from engine.perform.checks.run.command import check_env
 from engine.perform.checks.run.evidence import Store
 from engine.perform.checks.run.limits import UnreadableError, read_bounded
 from engine.perform.checks.run.measure import FileCoverage, Measurement, Report
+from engine.perform.checks.run.moving_names import masks_of, selectable, settled
 from engine.perform.checks.run.runner import Prepared, RunRequest
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec, Setting
@@ -145,7 +146,7 @@ def start_of(tools: Tools, spec: CheckSpec, room: Path, ask: Ask) -> Start:
         reports=reports,
         key=secrets.token_bytes(32),
         files=None if ask.files is None else tuple(path.removeprefix(inside) for path in ask.files),
-        ids=None if ask.ids is None else tuple(id.removeprefix(inside) for id in ask.ids),
+        ids=None if ask.ids is None else tuple(dict.fromkeys(selectable(id.removeprefix(inside)) for id in ask.ids)),
         known=ask.known.get(spec.name),
         own_settings=ask.own_settings,
         helpers=ask.helpers,
@@ -230,7 +231,8 @@ def measured_of(
     setting, spec = tools.setting, request.spec
     report = _report(request, prepared, finished, stdout, started)
     report = _relative(report, (str(room), str(setting.checkout)))
-    report = _redacted(_from_the_top(report, room, spec.folder), tools.redact)
+    report = settled(_from_the_top(report, room, spec.folder), masks_of(setting.scratch, spec.name))
+    report = _redacted(report, tools.redact)
     if version and not report.version:
         report = replace(report, version=version)
     artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
