@@ -55,7 +55,7 @@ proof-suite: $(STAMP) ## wrong and honest changes by the real command line: who 
 	@$(PY) -m tests.redteam
 
 test-foreign: $(STAMP) ## real projects from the package registries, from init to land; prints a table
-	@$(PY) -m pytest -m foreign --timeout 3600 -rs tests/foreign
+	@$(PY) -m pytest -m foreign --timeout 3600 -rs tests/foreign tests/checks
 
 simulate: $(STAMP) ## the whole engine under seeds: make simulate SEEDS=10000
 	@$(PY) -m tests.simulate 0 $(or $(SEEDS),1000)

@@ -127,3 +127,20 @@ def test_no_text_or_comment_is_code() -> None:
     kinds = [token.kind for token in tokens(source)]
     assert kinds.count(TokenKind.REGEX) == 1 and kinds.count(TokenKind.RAW) == 1 and kinds.count(TokenKind.TEXT) == 1
     assert constants(source.encode()) == {"1", "2", "3"}
+
+
+PEEKS = MONEY.replace(
+    "  const", "  if (new Error('x').stack.includes('m.test.js')) return [34, 33, 33].slice(0, ways);\n  const", 1
+)
+
+
+@needs_node
+async def test_a_function_that_looks_for_its_test_is_asked_about(tmp_path: Path) -> None:
+    """Behind a process boundary there is no test to be seen; beside it there is, and the boundary changes nothing."""
+    base = {"package.json": PACKAGE, "money.js": MONEY, "test/m.test.js": TESTS["assert"].partition("test('even'")[0]}
+    done = await judged(
+        tmp_path, base, {"money.js": PEEKS}, NODE, allow=("accept special-cased", "accept detects-tests")
+    )
+    assert "differs-across" in [one.rule for one in done.questions], (done.reason, done.proofs)
+    right = await judged(tmp_path, base, {"money.js": RIGHT}, NODE)
+    assert right.proof is P.PROVEN and [one.boundary for one in right.proofs] == ["holds"], (right.reason, right.proofs)

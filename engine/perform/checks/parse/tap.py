@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from msgspec.structs import replace
+
 from engine.perform.checks.run.limits import MAX_ITEMS, text_of
 from engine.perform.checks.run.measure import BAD, ERROR, FAILED, PASSED, SKIPPED, Case, Report
 
@@ -86,7 +88,7 @@ def _said(point: re.Match[str]) -> tuple[str, str]:
 def _tape(lines: list[str]) -> Report:
     """A test is a comment and the points below it: red with the first that is; its assertions are what it reached."""
     cases: dict[str, Case] = {}
-    reached: dict[str, list[str]] = {}
+    reached: dict[str, list[tuple[str, bool]]] = {}
     current = ""
     planned: int | None = None
     points = 0
@@ -119,27 +121,28 @@ def _tape(lines: list[str]) -> Report:
                 current = "(top)"
                 cases.setdefault(current, Case(id=current, outcome=PASSED))
                 reached.setdefault(current, [])
-            if outcome == PASSED:
-                reached[current].append(name)
-            elif outcome in BAD and cases[current].outcome not in BAD:
-                cases[current] = Case(id=current, outcome=FAILED, error="failed", text=f"not ok - {name}")
+            reached[current].append((name, outcome == PASSED))
+            if outcome in BAD and cases[current].outcome not in BAD:
+                place = f"{_marks(reached[current])[-1]}:assert "
+                cases[current] = Case(id=current, outcome=FAILED, error="failed", text=f"not ok - {name}", place=place)
     if planned is not None and planned != points and not problems:
         problems.append(f"the TAP stream plans {planned} assertions and has {points}")
     if planned is None and current in cases and cases[current].outcome == PASSED:
         # The stream broke off in this one: an exception in its body is nowhere else in the stream.
         cases[current] = Case(id=current, outcome=ERROR, error=CUT_OFF, text="the stream ends within this test")
     found = tuple(
-        Case(id=case.id, outcome=case.outcome, error=case.error, text=case.text, reached=_marks(reached[case.id]))
+        replace(case, reached=tuple(mark for mark, (_, held) in zip(_marks(told), told, strict=True) if held))
         for case in cases.values()
+        if (told := reached[case.id]) is not None
     )
     return Report(source="tap", cases=found, counts_tests=True, complete=planned is not None, problems=tuple(problems))
 
 
-def _marks(names: list[str]) -> tuple[str, ...]:
-    """Names of assertions, the second of a name told from the first."""
+def _marks(points: list[tuple[str, bool]]) -> tuple[str, ...]:
+    """Names of assertions, the second of a name told from the first; a colon would begin something else."""
     seen: dict[str, int] = {}
     marks = []
-    for name in names:
+    for name, _ in points:
         seen[name] = seen.get(name, 0) + 1
-        marks.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+        marks.append((f"{name} ({seen[name]})" if seen[name] > 1 else name).replace(":", " "))
     return tuple(marks)

@@ -18,16 +18,23 @@ from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.verdict import Fault, by_id, question
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
+from engine.perform.checks.run.node_boundary import ANYWHERE
 from engine.perform.checks.run.spec import CheckSpec
 
 HOLDS, DIFFERS, CANNOT = "holds", "differs", "cannot cross"
 MOST_FILES = 3
 MOST_IDS = 200
 SECONDS = 60.0
-RUNNERS = frozenset({"pytest", "unittest"})
+RUNNERS = {
+    "pytest": ".py", "unittest": ".py", "node": "", "tape": "", "mocha": "", "jest": "", "vitest": "",
+}  # fmt: skip
+"""Runners that have a boundary, and how their test files end."""
 WITHIN = (
     b"mock", b"freez", b"random", b"importlib", b"sys.modules", b"thread", b"monkeypatch", b"gc.", b"weakref",
     b"globals()",
+    b"sinon", b"jest.", b"vi.", b"jasmine", b"rewire", b"proxyquire", b"nock", b"testdouble", b"Timers", b"Math.random",
+    b"Date.now", b"new Date()", b"global.", b"globalThis", b"require.cache", b"process.", b"console.", b"util.inspect",
+    b"toMatchSnapshot", b"toMatchInlineSnapshot",
 )  # fmt: skip
 """Words of tests that look into the process they run in: a difference there says nothing about the subject."""
 PRINTS = (
@@ -39,7 +46,7 @@ PRINTS = (
 
 async def across(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> tuple[list[Proof], list[Fault]]:
     """The proofs of one check with their third answer, and what has to be asked."""
-    mine = [proof for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")]
+    mine = [proof for proof in proofs if proof.check == spec.name and _has_boundary(spec, proof.path)]
     files = _files(proofs, spec)
     if spec.runner not in RUNNERS or not files:
         return list(proofs), []
@@ -78,14 +85,15 @@ async def _run(
     *,
     beside: bool = False,
 ) -> list[Measurement]:
-    return await trial.files(name, tree, spec, files, _ask(trial, tree, ids, beside=beside))
+    return await trial.files(name, tree, spec, files, _ask(trial, spec, tree, ids, beside=beside))
 
 
-def _ask(trial: Trial, tree: str, ids: tuple[str, ...] | None = None, *, beside: bool = False) -> Ask:
+def _ask(trial: Trial, spec: CheckSpec, tree: str, ids: tuple[str, ...] | None = None, *, beside: bool = False) -> Ask:
+    language = "python" if RUNNERS[spec.runner] == ".py" else "javascript"
     subject = tuple(
         path
         for path in trial.trees.files(tree)
-        if language_of(path) == "python" and not trial.change.ground.is_test(path) and not path.endswith("conftest.py")
+        if language_of(path) == language and not trial.change.ground.is_test(path) and not path.endswith("conftest.py")
     )
     return Ask(
         ids=ids,
@@ -103,7 +111,7 @@ def boundary_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> li
     files = _files(proofs, spec)
     if spec.runner not in RUNNERS or not files:
         return []
-    ask = _ask(trial, trial.change.rooms.r2, _ids(proofs, spec, files))
+    ask = _ask(trial, spec, trial.change.rooms.r2, _ids(proofs, spec, files))
     return [Ahead(tree=trial.change.rooms.r2, files=(path,), ask=ask) for path in files]
 
 
@@ -115,8 +123,12 @@ def _ids(proofs: Sequence[Proof], spec: CheckSpec, files: Sequence[str]) -> tupl
 
 
 def _files(proofs: Sequence[Proof], spec: CheckSpec) -> tuple[str, ...]:
-    mine = [proof.path for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")]
+    mine = [proof.path for proof in proofs if proof.check == spec.name and _has_boundary(spec, proof.path)]
     return tuple(dict.fromkeys(mine))[:MOST_FILES]
+
+
+def _has_boundary(spec: CheckSpec, path: str) -> bool:
+    return bool(path) and spec.runner in RUNNERS and path.endswith(RUNNERS[spec.runner])
 
 
 def _case(proof: Proof, runs: Sequence[Measurement]) -> Case | None:
@@ -125,7 +137,8 @@ def _case(proof: Proof, runs: Sequence[Measurement]) -> Case | None:
 
 def _answer(proof: Proof, runs: Sequence[Measurement]) -> str:
     case = _case(proof, runs)
-    stopped = any(words.startswith(f"{proof.name}:") for run in runs for words in run.report.crossing)
+    names = (f"{proof.name}:", f"{ANYWHERE}:")
+    stopped = any(words.startswith(names) for run in runs for words in run.report.crossing)
     if case is None or stopped or case.error == "CannotCross":
         return CANNOT
     return HOLDS if case.outcome == PASSED else DIFFERS if case.outcome in BAD else CANNOT
@@ -151,7 +164,10 @@ async def _faithful(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> f
     left = [
         proof
         for proof in proofs
-        if proof.name not in found and proof.path in quiet and f"objects in {proof.name}" not in objects
+        if proof.name not in found
+        and proof.path.endswith(".py")
+        and proof.path in quiet
+        and f"objects in {proof.name}" not in objects
     ]
     if left:
         across_base = await _run(trial, spec, "boundary R3", rooms.r3, files, _ids(proofs, spec, files))

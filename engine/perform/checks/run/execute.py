@@ -317,6 +317,7 @@ def _from_the_top(report: Report, room: Path, folder: str) -> Report:
         cases=tuple(replace(c, id=whole(c.id), path=whole(c.path)) for c in report.cases),
         modules={name: whole(place) for name, place in report.modules.items()},
         deselected=tuple(whole(id) for id in report.deselected),
+        crossing=tuple(whole(words) for words in report.crossing),
     )
 
 

@@ -15,6 +15,7 @@ from engine import files
 from engine.perform.checks.parse.report import parse_bytes
 from engine.perform.checks.run import node_files
 from engine.perform.checks.run.command_runner import CommandRunner
+from engine.perform.checks.run.expect_setup import VITEST_SETUP, jest_setup, vitest_config, watched
 from engine.perform.checks.run.limits import (
     UnreadableError,
     dict_of,
@@ -25,8 +26,10 @@ from engine.perform.checks.run.limits import (
     text_of,
 )
 from engine.perform.checks.run.measure import ERROR, FAILED, PASSED, SKIPPED, Canaries, Case, Report
+from engine.perform.checks.run.node_boundary import prepared_preload, with_crossing
 from engine.perform.checks.run.node_runner import COLLECT, HERE, driven, preload_for, read_account
 from engine.perform.checks.run.runner import Prepared, RunRequest
+from engine.perform.checks.run.witness import script
 from engine.perform.process.spawning import Finished
 
 NO_BOUNDARY = ("there is no process boundary for a proof in this runner",)
@@ -48,7 +51,7 @@ class TapeRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "tape: assertions are not compared, no neighbouring inputs, no process boundary"
+    weaker = "tape: no neighbouring inputs, no mutants, no answers beside the old tests"
 
     def prepare(self, request: RunRequest) -> Prepared:
         words = node_files.own_words(request.spec.command)
@@ -61,7 +64,7 @@ class TapeRunner:
     def read(
         self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
     ) -> Report:
-        if request.subject:
+        if request.subject and prepared.account is None:
             return Report(source="tap", counts_tests=True, problems=NO_BOUNDARY)
         if prepared.account is not None:
             return read_account(prepared.account, request.key, request.canaries, tap=True)
@@ -96,7 +99,7 @@ class MochaRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "mocha: assertions are not compared, no process boundary"
+    weaker = "mocha: assertions of node:assert and chai alone, no mutants, no answers beside the old tests"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -114,7 +117,11 @@ class MochaRunner:
         if request.canaries:
             own = reports / f"{request.key.hex()[:8]}.cjs"
             files.write(own, preload_for(reports / "birds", many=False), durable=False)
-            argv += ["--require", str(own)]
+            marks = reports / "marks.cjs"
+            files.write(marks, "\n".join((script("assertion_marks"), script("mocha_marks"))), durable=False)
+            argv += ["--require", str(own), "--require", str(marks)]
+        if request.subject:
+            argv += ["--require", str(prepared_preload(request, ()))]
         if request.files is not None:
             argv += ["--spec", *request.files] if not _configured_spec(request.room) else [*request.files]
         else:
@@ -126,14 +133,13 @@ class MochaRunner:
     ) -> Report:
         if prepared.account is None:
             return WHOLE.read(request, prepared, finished, stdout, started)
-        if request.subject:
-            return Report(source="mocha", counts_tests=True, problems=NO_BOUNDARY)
         try:
             data = dict_of(load_json(read_bounded(prepared.account), "mocha's report"))
         except UnreadableError:
             return _unstarted("mocha", request, stdout, finished)
         roots = _roots(request)
         cases: dict[str, Case] = {}
+        marks = {text_of(mark.get("test"), 2000): mark for mark in map(dict_of, list_of(data.get("marks")))}
         for row in map(dict_of, list_of(data.get("rows"))):
             path = _relative(text_of(row.get("file"), 1000), roots)
             if request.files is not None and path and path not in request.files:
@@ -143,16 +149,24 @@ class MochaRunner:
             bad = row.get("outcome") == "failed"
             if id in cases and not bad:
                 id += "'"
+            mark = marks.get(json.dumps(list_of(row.get("path")), ensure_ascii=False, separators=(",", ":")), {})
+            broke = int(mark.get("broke") or 0)
             cases[id] = Case(
                 id=id,
                 outcome=STATUS.get(text_of(row.get("outcome")), ERROR),
                 error=text_of(row.get("error"), 100),
                 text=text_of(row.get("text"), 600),
                 path=path,
-                place=_line_in(path, text_of(row.get("stack"), 3000)) if bad else "",
+                place=""
+                if not bad
+                else f"{broke}:assert "
+                if broke
+                else _line_in(path, text_of(row.get("stack"), 3000)),
+                reached=tuple(sorted(text_of(one, 200) for one in list_of(mark.get("reached")))),
             )
         canaries = _birds(request.reports / "birds", 1) if request.canaries else None
-        return Report(source="mocha", cases=tuple(cases.values()), canaries=canaries, counts_tests=True)
+        report = Report(source="mocha", cases=tuple(cases.values()), canaries=canaries, counts_tests=True)
+        return with_crossing(report, request) if request.subject else report
 
 
 def _program(name: str, request: RunRequest) -> str:
@@ -211,13 +225,13 @@ def _configured_spec(room: Path) -> bool:
 
 
 class JestRunner:
-    """jest with its JSON, the canaries in every test file's own context where its settings leave room for them."""
+    """jest with its JSON, the canaries in every test file's own context where its settings can be read."""
 
     name = "jest"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "jest: assertions are not compared, no process boundary"
+    weaker = "jest: no mutants, no answers beside the old tests"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -237,11 +251,13 @@ class JestRunner:
         argv = [_program(words[0], request)]
         argv += [word for word in options if word.startswith("-") or request.files is None]
         argv += ["--ci", "--json", f"--outputFile={reports / 'jest.json'}"]
-        if request.canaries and not _sets_up(request.room):
-            own = reports / "birds.js"
-            text = (HERE / "jest_canaries.js.txt").read_text("utf-8")
-            files.write(own, text.replace("@OUT@", json.dumps(str(reports / "birds"))), durable=False)
-            argv.append(f"--setupFilesAfterEnv={own}")
+        before = _set_up(request.room)
+        if before is not None and (request.canaries or request.subject):
+            own = reports / "setup.js"
+            files.write(own, jest_setup(request), durable=False)
+            argv += [f"--setupFilesAfterEnv={one}" for one in (*before, own)]
+        if request.subject:
+            argv.append("--runInBand")
         if request.files is not None:
             argv += ["--runTestsByPath", *request.files]
         return Prepared(argv=tuple(argv), reports=reports, report=reports / "jest.json")
@@ -249,34 +265,40 @@ class JestRunner:
     def read(
         self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
     ) -> Report:
-        if request.subject:
+        planted = (request.reports / "setup.js").is_file() or (request.canaries and _had_canaries(request))
+        if request.subject and not planted:
             return Report(source="jest", counts_tests=True, problems=NO_BOUNDARY)
         report, loaded = _read_jest(prepared.report, request, "jest", finished, stdout)
-        planted = (request.reports / "birds.js").is_file()
-        return replace(report, canaries=_birds(request.reports / "birds", loaded)) if planted else report
+        return watched(report, request, loaded) if planted else report
 
 
-def _sets_up(room: Path) -> bool:
-    """The project has a set-up of its own there, and the command line would take its place."""
+def _set_up(room: Path) -> tuple[str, ...] | None:
+    """What the project sets up there itself: the command line has to name it too. None: not known."""
     names = ("package.json", *(f"jest.config.{ending}" for ending in ("js", "cjs", "mjs", "ts", "json")))
+    found: tuple[str, ...] = ()
     for name in names:
         try:
             text = (room / name).read_text("utf-8", "replace")
         except OSError:
             continue
-        if re.search(r"setupFilesAfterEnv|\bprojects\b|\bpreset\b", text):
-            return True
-    return False
+        if re.search(r"\bprojects\b[\"']?\s*:", text) and "jest" in text:
+            return None
+        for match in re.finditer(r"setupFilesAfterEnv[\"']?\s*(?::\s*\[([^\]]*)\])?", text):
+            words = re.sub(r"//[^\n]*", "", match[1]) if match[1] is not None else "?"
+            if re.sub(r"\"[^\"\n]*\"|'[^'\n]*'|[\s,]", "", words):
+                return None
+            found += tuple(word[1:-1] for word in re.findall(r"\"[^\"\n]*\"|'[^'\n]*'", words))
+    return found
 
 
 class VitestRunner:
-    """vitest with its JSON; its settings leave no room for canaries."""
+    """vitest with its JSON; the canaries in every test file's own context, by settings of ours around the project's."""
 
     name = "vitest"
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "vitest: no canaries, assertions are not compared, no process boundary"
+    weaker = "vitest: no mutants, no answers beside the old tests"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -287,21 +309,52 @@ class VitestRunner:
         options = [word for word in words[1:] if not word.startswith(dropped) and word not in ("run", "watch", "dev")]
         argv = [_program(words[0], request), "run"]
         argv += [word for word in options if word.startswith("-") or request.files is None]
+        if (request.canaries or request.subject) and not any(word.startswith(("--config", "-c")) for word in options):
+            argv += _vitest_settings(request)
         argv += ["--reporter=json", f"--outputFile={reports / 'vitest.json'}", *(request.files or ())]
         return Prepared(argv=tuple(argv), reports=reports, report=reports / "vitest.json")
 
     def read(
         self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
     ) -> Report:
-        if request.subject:
+        planted = (request.reports / VITEST_SETUP).is_file() or (request.canaries and _had_canaries(request))
+        if request.subject and not planted:
             return Report(source="vitest", counts_tests=True, problems=NO_BOUNDARY)
-        return _read_jest(prepared.report, request, "vitest", finished, stdout)[0]
+        report, loaded = _read_jest(prepared.report, request, "vitest", finished, stdout)
+        return watched(report, request, loaded) if planted else report
+
+
+def _had_canaries(request: RunRequest) -> bool:
+    """They were there on the base: none now is some that are missing."""
+    return request.known is not None and request.known.canaries is not None
+
+
+VITEST_SETTINGS = [
+    f"{name}.config.{ending}" for name in ("vitest", "vite") for ending in ("ts", "mts", "cts", "js", "mjs", "cjs")
+]
+ELSEWHERE = re.compile(r"\b(?:projects|workspace|browser|typecheck)\b\s*:|vitest/browser")
+"""Words of settings with which tests run in other places than a process of node's."""
+
+
+def _vitest_settings(request: RunRequest) -> list[str]:
+    """The project's settings and ours beside them; nothing where its tests run in other places."""
+    room = request.room
+    own = next((name for name in VITEST_SETTINGS if (room / name).is_file()), "")
+    try:
+        text = (room / own).read_text("utf-8", "replace") if own else ""
+    except OSError:
+        return []
+    if any(room.glob("vitest.workspace.*")) or ELSEWHERE.search(text):
+        return []
+    config = request.reports / "config.mjs"
+    files.write(config, vitest_config(request, own), durable=False)
+    return [f"--config={config}"]
 
 
 def _read_jest(
     path: Path | None, request: RunRequest, name: str, finished: Finished, stdout: bytes
 ) -> tuple[Report, int]:
-    """jest's JSON (vitest writes the same), and how many files could be loaded."""
+    """jest's JSON (vitest writes the same), and how many files ran a test."""
     try:
         data = dict_of(load_json(read_bounded(path or request.reports), f"{name}'s report"))
     except UnreadableError:
@@ -318,7 +371,7 @@ def _read_jest(
             text = _last_line(text_of(file.get("message"), 3000))
             cases[where] = Case(id=where, outcome=ERROR, error=COLLECT, text=text, path=where)
             continue
-        loaded += 1
+        loaded += any(STATUS.get(text_of(test.get("status"))) != SKIPPED for test in tests)  # else no hook is called
         for test in tests:
             names = [text_of(n, 300) for n in (*list_of(test.get("ancestorTitles")), test.get("title")) if n]
             id = f"{where}::{' > '.join(names)}"

@@ -18,6 +18,7 @@ from engine.perform.checks.parse.tap import parse_tap
 from engine.perform.checks.run import node_files
 from engine.perform.checks.run.limits import UnreadableError, dict_of, list_of, load_json, read_bounded, text_of
 from engine.perform.checks.run.measure import BAD, ERROR, FAILED, PASSED, SKIPPED, XFAILED, Canaries, Case, Report
+from engine.perform.checks.run.node_boundary import crossing_of, notes_of, prepared_preload
 from engine.perform.checks.run.runner import Prepared, RunRequest
 from engine.perform.process.spawning import Finished
 
@@ -32,7 +33,7 @@ class NodeRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "node: no process boundary"
+    weaker = "node: no mutants, no answers beside the old tests"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports, spec = request.reports, request.spec
@@ -52,15 +53,13 @@ class NodeRunner:
             if prepared.report is not None:
                 return parse_report(spec.parser, prepared.report, started)
             return parse_bytes(spec.parser, stdout) if spec.parser != "exit" else Report(source="exit code")
-        if request.subject:
-            return Report(source="driver", counts_tests=True, problems=("node has no process boundary for a proof",))
         return read_account(prepared.account, request.key, request.canaries)
 
 
 def preload_for(out: Path, *, many: bool) -> str:
     """The canaries for a process that the engine does not start itself; their account goes to `out`."""
     text = (HERE / "node_preload.cjs.txt").read_text("utf-8")
-    words = {"@OUT@": json.dumps(str(out)), "@KEY@": '"-"', "@MANY@": json.dumps(many)}
+    words = {"@OUT@": json.dumps(str(out)), "@KEY@": '"-"', "@MANY@": json.dumps(many), "@WATCH@": "false"}
     for mark, value in words.items():
         text = text.replace(mark, value)
     return text
@@ -83,6 +82,8 @@ def driven(
         "preload": (HERE / "node_preload.cjs.txt").read_text("utf-8"),
         "account": str(account),
         "tap": tap,
+        "required": [str(prepared_preload(request, options, n)) for n in range(len(files))] if request.subject else [],
+        "notes": [str(notes_of(request, number)) for number in range(len(files))] if request.subject else [],
     }
     return Prepared(argv=(program, str(driver)), reports=reports, stdin=json.dumps(orders).encode(), account=account)
 
@@ -100,12 +101,19 @@ def read_account(path: Path, key: bytes, canaries: bool, tap: bool = False) -> R
     cases: dict[str, Case] = {}
     planted = failed = 0
     passed: list[str] = []
+    crossing: list[str] = []
     for result in map(dict_of, list_of(data.get("results"))):
         for case in _tap_cases(result) if tap else _cases(result):
             id = case.id
             while id in cases:
                 id += "'"
             cases[id] = case if id == case.id else Case(id=id, outcome=case.outcome, text=case.text, path=case.path)
+        file = text_of(result.get("file"), 1000)
+        events = [dict_of(event) for event in list_of(result.get("events"))]
+        own = {
+            int(one.get("line") or 0): _case(file, one).id for one in events if "path" in one and not one.get("suite")
+        }
+        crossing += crossing_of(list_of(result.get("notes")), own)
         birds = dict_of(result.get("canaries"))
         planted += max(int(birds.get("planted") or 0), 1) if canaries else 0
         failed += int(birds.get("failed") or 0)
@@ -116,6 +124,7 @@ def read_account(path: Path, key: bytes, canaries: bool, tap: bool = False) -> R
         cases=tuple(cases.values()),
         canaries=seen,
         counts_tests=True,
+        crossing=tuple(dict.fromkeys(crossing)),
         version=f"node {text_of(data.get('version'), 40)}",
     )
 
