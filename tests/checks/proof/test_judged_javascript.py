@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from engine.core.model import ProofVerdict
+from engine.core.model import ProofVerdict, TaskSpec
+from engine.perform.checks.proof import examples_javascript as told_examples
 from engine.perform.checks.proof.source_tokens import TokenKind, constants, tokens
 from engine.perform.checks.proof.varied_javascript import varied
 from engine.perform.checks.run import witness
@@ -54,6 +56,7 @@ async def test_a_fix_is_proven_and_a_new_function_too(tmp_path: Path) -> None:
     )
     done = await judged(tmp_path, base, {"money.js": more, "test/tax.test.js": test}, NODE)
     assert done.proof is P.PROVEN, done.reason
+    assert {proof.boundary for proof in done.proofs} == {"holds"}, done.proofs
 
 
 @needs_node
@@ -142,5 +145,83 @@ async def test_a_function_that_looks_for_its_test_is_asked_about(tmp_path: Path)
         tmp_path, base, {"money.js": PEEKS}, NODE, allow=("accept special-cased", "accept detects-tests")
     )
     assert "differs-across" in [one.rule for one in done.questions], (done.reason, done.proofs)
-    right = await judged(tmp_path, base, {"money.js": RIGHT}, NODE)
-    assert right.proof is P.PROVEN and [one.boundary for one in right.proofs] == ["holds"], (right.reason, right.proofs)
+
+
+TOLD = {
+    "`slug('A B')` returns 'a-b'": ("slug('A B')", "'a-b'", ""),
+    'slug("A B") === "a-b"': ('slug("A B")', '"a-b"', ""),
+    "split(100, 3) gives 34, 33, 33": ("split(100, 3)", "[34, 33, 33]", ""),
+    "parse('x') should throw a RangeError": ("parse('x')", "", "RangeError"),
+    "of('a', {sep: '_', n: [1]}) returns { a: 1, 'b': null }": (
+        "of('a', {sep: '_', n: [1]})",
+        "{ a: 1, 'b': null }",
+        "",
+    ),
+    "`isX(null)` is `true`": ("isX(null)", "true", ""),
+    "format(90) should be '1m30s', not '90s'": ("format(90)", "'1m30s'", ""),
+    "a.of('x').at(2) equals -3.": ("a.of('x').at(2)", "-3", ""),
+}
+
+
+@pytest.mark.parametrize("words", TOLD)
+def test_examples_of_the_task_are_read(words: str) -> None:
+    found = told_examples.examples(TaskSpec(id="1", title="Do it", accept=(words,)))
+    assert [(one.call, one.gives, one.raises) for one in found] == [TOLD[words]]
+
+
+@pytest.mark.parametrize(
+    "words", ["f(x) returns 3", "f(1) returns whatever", "f(() => 1) is 2", "f(1) is 3-fold", "f(1"]
+)
+def test_what_is_no_example_is_not_read(words: str) -> None:
+    assert told_examples.examples(TaskSpec(id="1", title="Do it", accept=(words,))) == []
+
+
+SLUG = "export const slug = (text) => text.toLowerCase();\nexport const tidy = (list) => [...list].sort();\n"
+HYPHEN = SLUG.replace("toLowerCase()", "toLowerCase().replaceAll(' ', '-')")
+SLUG_TEST = (
+    "import { test } from 'node:test';\nimport assert from 'node:assert';\nimport { slug } from '../slug.js';\n"
+    "test('slug', () => { assert.equal(slug('A B C'), 'WANT'); });\n"
+)
+
+
+@needs_node
+async def test_a_change_that_fits_its_own_test_and_not_the_tasks_example_is_asked_about(tmp_path: Path) -> None:
+    base = {"package.json": PACKAGE, "slug.js": SLUG}
+    task = {"title": "Blanks in slugs", "accept": ("`slug('A B')` returns 'a-b'",)}
+    wrong = HYPHEN.replace("'-'", "'_'")
+    change = {"slug.js": wrong, "test/s.test.js": SLUG_TEST.replace("WANT", "a_b_c")}
+    done = await judged(tmp_path, base, change, NODE, **task)
+    assert done.proof is P.QUESTION and "slug('A B') gives 'a-b'" in done.reason, done.reason
+
+
+@needs_node
+def test_examples_and_kept_arguments_tell_right_from_wrong(tmp_path: Path) -> None:
+    told = told_examples.examples(TaskSpec(id="1", title="x", accept=("`slug('A B')` returns 'a-b'", "own(2) is 4")))
+    sources = {"slug.js": SLUG.encode(), "src/own.js": b"export function own(n) { return n * n; }\n"}
+    told = told_examples.at_home(told, sources)
+    test = SLUG_TEST.replace("{ slug }", "{ slug, tidy }").replace(
+        "slug('A B C'), 'WANT'", "tidy(['a', 'b']).join(), 'a,b'"
+    )
+    observer = "\n".join(map(witness.script, ("near_observer", "told_examples")))
+    made = varied(test.encode(), ["x::slug"], observer, told, "test/s.test.js")
+    assert made is not None
+    assert (made[0].examples, made[0].kept) == (("of_the_task__e0", "of_the_task__e1"), ("of_the_task__m0",))
+    changing = SLUG.replace("[...list].sort()", "list.reverse().sort().reverse()")
+    seen = []
+    for name, source in {"right": HYPHEN, "wrong": changing}.items():
+        room = tmp_path / name
+        for path, text in {
+            "slug.js": source,
+            "src/own.js": sources["src/own.js"].decode(),
+            "package.json": PACKAGE,
+        }.items():
+            (room / path).parent.mkdir(parents=True, exist_ok=True)
+            (room / path).write_text(text)
+        (room / "test").mkdir()
+        (room / "test/s.test.js").write_bytes(made[0].text)
+        command = ["node", "--test-reporter=tap", "test/s.test.js"]
+        done = subprocess.run(command, cwd=room, capture_output=True, text=True, check=False)
+        found = re.findall(r"^(ok|not ok) \d+ - (of_the_task\S+)", done.stdout, re.MULTILINE)
+        seen.append({name: outcome == "ok" for outcome, name in found})
+    assert list(seen[0].values()) == [True, True, True], seen
+    assert seen[1] == {"of_the_task__e0": False, "of_the_task__e1": True, "of_the_task__m0": False}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -52,45 +52,57 @@ def examples(task: TaskSpec | None) -> list[Example]:
     A description may say what is wrong today: there, what "should" be is wanted, and of the rest the base decides. A
     criterion says what is wanted.
     """
+    return [one for one in dict.fromkeys(examples_by(task, _literal)) if _constant(one.call, call=True)][:MOST]
+
+
+def examples_by(task: TaskSpec | None, literal: Callable[[str], str]) -> list[Example]:
+    """Those of any language: `literal` reads the constant that a text begins with."""
     if task is None:
         return []
-    found = _read(task.title, wanted=False, title=True)
+    found = _read(task.title, literal, wanted=False, title=True)
     if len(found) > 1:  # a title of several examples counts up what is wanted
-        found = _read(task.title, wanted=False)
+        found = _read(task.title, literal, wanted=False)
     for sentence in re.split(r"(?<=[.;!?])\s+(?=[A-Z`\"'\[])|;\s|\n", task.description):
-        found += _read(sentence, wanted=False)
+        found += _read(sentence, literal, wanted=False)
     named = set(_TITLE.findall(task.title))
     if len(named) == 1:
-        found += _given(task.description, next(iter(named)))
+        found += _given(task.description, next(iter(named)), literal)
     for criterion in task.accept:
-        found += _read(criterion, wanted=True)
-    return [one for one in dict.fromkeys(found) if _constant(one.call, call=True)][:MOST]
+        found += _read(criterion, literal, wanted=True)
+    return found
 
 
-def _read(text: str, *, wanted: bool, title: bool = False) -> list[Example]:
+def _read(text: str, literal: Callable[[str], str], *, wanted: bool, title: bool = False) -> list[Example]:
     found = []
     for match in _RAISES.finditer(text):
         sure = wanted or bool(match[2])
         symptom = not sure and (title or _SYMPTOM.search(text) is not None)
         found.append(Example(call=match[1], raises=match[3], sure=sure, symptom=symptom))
     for match in _GIVES.finditer(text):
-        if gives := _literal(text[match.end() : match.end() + 120]):
+        if gives := literal(text[match.end() : match.end() + 120]):
             sure = wanted or bool(match[2])
             symptom = not sure and (title or _SYMPTOM.search(text) is not None)
             found.append(Example(call=match[1], gives=gives, sure=sure, symptom=symptom))
     return found
 
 
-def _given(text: str, function: str) -> list[Example]:
+def _given(text: str, function: str, literal: Callable[[str], str]) -> list[Example]:
     found = []
     for match in _GIVEN.finditer(text):
-        gives = _literal(text[match.end() : match.end() + 120])
+        gives = literal(text[match.end() : match.end() + 120])
         if gives and text[: match.start()].rstrip()[-1:] not in ("(", ","):
             found.append(Example(call=f"{function}({match[1]})", gives=gives, sure=False, symptom=True))
     return found
 
 
 _GOES_ON = re.compile(r"[\w(]|[-/:+*%@^]\w|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d")
+
+
+def goes_on(rest: str) -> bool:
+    """Whether what follows a constant belongs to it: a sentence could not end there."""
+    return _GOES_ON.match(rest) is not None
+
+
 _PLAIN = (
     ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.keyword, ast.Expression
 )  # fmt: skip
@@ -119,7 +131,7 @@ def _literal(text: str) -> str:
     """The longest literal that the text begins with, and that a sentence could end behind."""
     line = text.partition("\n")[0].partition("`")[0]
     for end in range(len(line), 0, -1):
-        if end < len(line) and _GOES_ON.match(line[end:]):
+        if end < len(line) and goes_on(line[end:]):
             continue
         part = line[:end].strip()
         if not part or part.endswith((".", ",")):

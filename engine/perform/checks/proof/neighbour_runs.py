@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
-from engine.perform.checks.proof import neighbours, varied_javascript
+from engine.perform.checks.proof import examples_javascript, neighbours, varied_javascript
 from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
@@ -39,7 +39,7 @@ async def neighbour_faults(
     """What has to be asked about the proofs of one check."""
     mine = [proof for proof in proofs if proof.check == spec.name]
     if spec.runner in JAVASCRIPT:
-        return await _in_javascript(trial, spec, mine)
+        return await _in_javascript(trial, spec, mine, task)
     if spec.runner not in RUNNERS:
         return await _in_another_room(trial, spec, mine)
     mine = [proof for proof in mine if proof.path.endswith(".py")]
@@ -52,22 +52,27 @@ async def neighbour_faults(
 
 def _examples(trial: Trial, task: TaskSpec | None) -> list[Example]:
     """Those of the task's words, each with the module that has its function."""
+    return at_home(examples(task), _program(trial))
+
+
+def _program(trial: Trial) -> dict[str, bytes]:
     ground = trial.change.ground
     sources = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-    sources |= {one.path: one.after for one in trial.change.owned if one.owner is Owner.SUBJECT and one.after}
-    return at_home(examples(task), sources)
+    return sources | {one.path: one.after for one in trial.change.owned if one.owner is Owner.SUBJECT and one.after}
 
 
-async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
+async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof], task: TaskSpec | None) -> list[Fault]:
     """As in Python, for test files in which single tests can be found; the others have the other room."""
     found: list[Fault] = []
     left = list(proofs)
-    observer = witness.script("near_observer")
+    observer = "\n".join(map(witness.script, ("near_observer", "told_examples")))
     rooms = trial.change.rooms
+    told = examples_javascript.at_home(examples_javascript.examples(task), _program(trial))
     for path in tuple(dict.fromkeys(proof.path for proof in proofs if proof.path))[:MOST_FILES]:
         mine = [proof for proof in proofs if proof.path == path]
         source = await asyncio.to_thread(trial.trees.show, rooms.r2, path)
-        made = varied_javascript.varied(source, [proof.name for proof in mine], observer) if source else None
+        ids = [proof.name for proof in mine]
+        made = varied_javascript.varied(source, ids, observer, told, path) if source else None
         if made is None:
             continue
         text, names = made
@@ -78,9 +83,13 @@ async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof])
         by_name = {name: proof for name, id in names.items() for proof in mine if proof.name == id}
         found += await _elsewhere(trial, spec, path, mine, change)
         found += _unsteady(text, by_name, change)
-        if found or not any(copy.slot >= 0 for copy in text.copies):
+        found += _contradicted(told, text, change, mine[0])
+        more = bool(text.kept) or any(not told[_number(name)].sure for name in text.examples)
+        if found or not (more or any(copy.slot >= 0 for copy in text.copies)):
             continue
         base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.on_base)
+        found += _as_today(told, text, base, change, mine[0])
+        found += _not_kept(text, base, change, mine[0], trial.change.ground.words)
         found += _special(trial, by_name, neighbours.doubts(text, base, change))
     return found + await _in_another_room(trial, spec, left)
 

@@ -12,6 +12,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from engine.core.model import Struct
+from engine.perform.checks.proof.examples import Example
+from engine.perform.checks.proof.examples_javascript import kept_tests, told_tests
 from engine.perform.checks.proof.near_values import neighbours_of
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, arguments, closing, tokens, value_of
 from engine.perform.checks.proof.varied_tests import (
@@ -45,18 +47,23 @@ class Test(Struct, frozen=True, kw_only=True):
     """Tokens."""
 
 
-def varied(source: bytes, ids: Sequence[str], observer: str) -> tuple[Varied, Mapping[str, str]] | None:
-    """The file with copies of the tests that `ids` name, and which id each name among the copies stands for."""
+def varied(
+    source: bytes, ids: Sequence[str], observer: str, told: Sequence[Example] = (), path: str = ""
+) -> tuple[Varied, Mapping[str, str]] | None:
+    """The file with copies of the tests that `ids` name, and which id each name among the copies stands for.
+
+    At its end the task's own examples, and calls that have to leave their arguments alone.
+    """
     try:
         text = source.decode("utf-8")
     except UnicodeDecodeError:
         return None
     all = tokens(text)
     shadows = _shadows(text, all)
-    if not shadows:
-        return None
     there = list(_tests(text, all))
-    chosen = {id: test for id in ids if (test := _named(id, there)) is not None}
+    if not there:
+        return None
+    chosen = {id: test for id in ids if (test := _named(id, there)) is not None} if shadows else {}
     copies: list[Copy] = []
     again: list[str] = []
     names: dict[str, str] = {}
@@ -72,12 +79,23 @@ def varied(source: bytes, ids: Sequence[str], observer: str) -> tuple[Varied, Ma
         again += [name, *(f"{name}__y{index}" for index in range(AGAIN))]
         lines += [f"{test.callee}({json.dumps(one)}, {own});" for one in again[-AGAIN - 1 :]]
         inserted.append((test.start, "\n".join(lines) + "\n"))
-    if not names:
+    callee = there[0].callee
+    stated = list(told_tests(told, text, path, callee))
+    kept = list(kept_tests(text, callee, [test.callback for test in chosen.values()]))
+    if not names and not stated:
         return None
     for at, more in sorted(inserted, reverse=True):
         text = text[:at] + more + text[at:]
-    whole = (text + "\n" + observer).encode()
-    return Varied(text=whole, on_base=whole, copies=tuple(copies), again=tuple(again)), names
+    whole = "\n".join((text, *(test for _, test in (*stated, *kept)), observer)).encode()
+    file = Varied(
+        text=whole,
+        on_base=whole,
+        copies=tuple(copies),
+        again=tuple(again),
+        examples=tuple(name for name, _ in stated),
+        kept=tuple(name for name, _ in kept),
+    )
+    return file, names
 
 
 # ── what the file is made of ────────────────────────────────────────────────────────────────────────────────────────
