@@ -117,7 +117,7 @@ def performers(
         homes=room.places.homes_of(room.sprint),
         logs=room.places.logs_of(room.sprint),
         user_home=project.home,
-        context_of=lambda state: views.context(state) + surveyor.context(state) + dependencies.context(),
+        context_of=lambda state, task: views.context(state) + surveyor.context(state, task) + dependencies.context(),
         lessons_of=lambda state, task: lessons_for(project.root, state, task),
         secrets=secrets,
         publish=room.bus.publish,  # what agents say is redacted where it comes in

@@ -267,7 +267,7 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         findings=event.findings,
         scope_findings=event.findings,
         tries=0,
-        scope_violations=task.scope_violations + bool(event.reverted),
+        scope_violations=task.scope_violations + (event.verdict is not Verdict.PASS and bool(event.reverted)),
     )
     if task.claim in (Claim.BLOCKED, Claim.FAILED) and not task.error:
         said = task.claim_text.strip().splitlines()

@@ -72,7 +72,7 @@ class Calls:
         homes: Path,
         logs: Path,
         user_home: Path,
-        context_of: Callable[[State], str],
+        context_of: Callable[[State, str], str],
         lessons_of: Callable[[State, str], Lessons],
         secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
@@ -168,14 +168,14 @@ class Calls:
     def _fields(self, effect: CallAgent, state: State, brief: briefing.Brief) -> Fields:
         if effect.lane == SPRINT_LANE:
             diff = self._redactor.text(self._diff_of(state.base, state.head))
-            context = brief.write("context.md", self._context_of(state))
+            context = brief.write("context.md", self._context_of(state, effect.task))
             wanted = self._redactor.text(role_prompt(self._checkout, state, effect))
             return sprint_review_calls.fields(effect, state, brief, diff, context, wanted)
         if not effect.task:
             lessons = self._told(effect, state, brief)
             return planning_calls.fields(effect, state, brief, lessons)
         task = state.tasks[effect.task]
-        context = brief.write("context.md", self._context_of(state))
+        context = brief.write("context.md", self._context_of(state, effect.task))
         diff, diff_file = "", ""
         lessons = ()
         if effect.role is Role.IMPLEMENTER:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path, PurePosixPath
@@ -9,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from engine.core import events as ev
 from engine.core.clean import clean, clean_line
 from engine.core.effects import CheckPlan, Survey
-from engine.core.model import Struct
+from engine.core.model import Struct, TaskSpec
 from engine.core.state import State
 from engine.globs import matcher
 from engine.perform.process.spawning import PerformError
@@ -18,6 +19,7 @@ from engine.plans.plan_checks import check_plan
 from engine.plans.words import derive, with_derived
 
 MOST_FOLDERS = 40
+MOST_RELEVANT = 30
 MOST_CHARS = 14_000
 HEAD = 1_500
 """Characters of a file of conventions that are quoted; agents may read the rest."""
@@ -27,6 +29,7 @@ CONVENTIONS = (
 )  # fmt: skip
 RECENT = 10
 """Commits that agents are told of."""
+WORD = re.compile(r"[A-Za-z_][\w./-]{2,80}")
 MANIFESTS = (
     "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "package.json", "tsconfig.json", "go.mod",
     "Cargo.toml", "pom.xml", "build.gradle", "Makefile", "Dockerfile", "docker-compose.yml", ".pre-commit-config.yaml",
@@ -52,6 +55,7 @@ class Surveyor:
         self._decisions = decisions
         self._now = now
         self._known: dict[str, str] = {}
+        self._listed: tuple[str, tuple[str, ...]] = ("", ())
 
     def survey(self, effect: Survey) -> ev.Surveyed:
         seen = self._workspace.look(effect.lane, self._now())
@@ -64,9 +68,22 @@ class Surveyor:
         )
         return ev.Surveyed(id=effect.id, facts=text(found), base=seen.base, tree=seen.tree)
 
-    def context(self, state: State) -> str:
-        """The repository as the sprint began with it, for the agents of a sprint that no planner has looked at."""
-        if not state.base or (state.planning is not None and state.planning.facts):
+    def context(self, state: State, task: str = "") -> str:
+        """The files a task is about; for a sprint that no planner has looked at, the repository as it began with it."""
+        if not state.base:
+            return ""
+        return self._relevant(state, state.tasks[task].spec if task else None) + self._repository(state)
+
+    def _relevant(self, state: State, spec: TaskSpec | None) -> str:
+        if spec is None:
+            return ""
+        tree = self._workspace.tree_of(state.head or state.base)
+        if self._listed[0] != tree:
+            self._listed = (tree, tuple(self._workspace.files(tree)))
+        return relevant(spec, self._listed[1])
+
+    def _repository(self, state: State) -> str:
+        if state.planning is not None and state.planning.facts:
             return ""
         if state.base not in self._known:
             workspace = self._workspace
@@ -95,6 +112,30 @@ class Surveyor:
 
 def _takes_in(glob: str, path: str) -> bool:
     return matcher((glob,))(path.encode("utf-8", "surrogateescape"))
+
+
+def relevant(spec: TaskSpec, files: Sequence[str]) -> str:
+    """The files a task may change, and those beside them that its words name or that carry the same name."""
+    within = [path for path in files if spec.scope and any(_takes_in(glob, path) for glob in spec.scope)]
+    words = {word.lower() for word in WORD.findall(" ".join((spec.title, spec.description, *spec.accept)))}
+    words |= {_stem(path) for path in within[:MOST_RELEVANT]}
+    beside = [path for path in files if path not in set(within) and words & {_stem(path), path.lower()}]
+    parts = [
+        _section("Files this task may change", _few(within)),
+        _section("Files of the same names, or named in the task", _few(beside)),
+    ]
+    return "".join(f"\n{part}" for part in parts if part)
+
+
+def _stem(path: str) -> str:
+    """What a file is about: a test and what it tests have the same."""
+    stem = PurePosixPath(path).name.split(".")[0].lower()
+    return stem.removeprefix("test_").removesuffix("_test").removeprefix("test-").removesuffix("-test") or stem
+
+
+def _few(paths: Sequence[str]) -> list[str]:
+    more = [f"and {len(paths) - MOST_RELEVANT} more"] if len(paths) > MOST_RELEVANT else []
+    return [*(clean_line(path, 160) for path in paths[:MOST_RELEVANT]), *more]
 
 
 class Found(Struct, frozen=True, kw_only=True):

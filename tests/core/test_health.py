@@ -105,3 +105,12 @@ def test_recovery_table(
 ) -> None:
     rules = MonitorPolicy(**policy)  # type: ignore[arg-type]
     assert recovery(a_task(**fields), Health(health), rules) == expected
+
+
+def test_the_same_review_issue_three_times_is_stalled_whatever_the_tests_say() -> None:
+    """Green checks and a reviewer who asks for the same thing again and again is no progress."""
+    asked = [{"error": "review: hash with argon2", "passing": 3, "tree": f"r{n}"} for n in range(3)]
+    health, words = assess(history(*asked), 3)
+    assert (health, words) == (Health.STALLED, "the same error 3 times: review: hash with argon2")
+    other = [*asked[:2], {**asked[2], "error": "review: name the salt"}]
+    assert assess(history(*other), 3)[0] is Health.PROGRESSING, "another issue is another thing"

@@ -13,6 +13,7 @@ from engine.core.model import (
     CheckKind,
     CheckResult,
     FaultDomain,
+    Health,
     ProofVerdict,
     Question,
     ResultKind,
@@ -439,3 +440,11 @@ def test_auto_answers_what_is_already_open() -> None:
     world.append(ev.GateAnswered(gate=first.id, choice="auto", by="you", tree=first.tree))
     world.run()
     assert (world.state.open_gates(), world.state.outcome) == ([], "done")
+
+
+def test_the_same_review_issue_three_times_stalls_the_task_by_the_reviews_own_words() -> None:
+    """Through the loop: the checks are green each time, the trees differ, the issue does not."""
+    world = begin(Story(review=wanted(9)), attended=False)
+    said = [(event.health, event.reason) for event in facts(world, ev.HealthChanged)]
+    issue = changes_wanted(ONE).issues[0].text
+    assert (Health.STALLED, f"the same error 3 times: review: {issue}") in said, said

@@ -72,7 +72,6 @@ BAD: list[tuple[str, Callable[[Path], object], str, list[str]]] = [
     ("outside-rename", lambda lane: (lane / "docs/a.md").rename(lane / "src/a.md"), "out-of-scope", ["docs/a.md"]),
     ("protected", lambda lane: write(lane / "pyproject.toml", "x\n"), "protected", ["pyproject.toml"]),
     ("protected-new", lambda lane: write(lane / ".github/workflows/x.yml"), "protected", [".github/workflows/x.yml"]),
-    ("ours", lambda lane: write(lane / ".devteam/config.toml", "a = 2\n"), "protected", [".devteam/config.toml"]),
     ("link-absolute", _link("/etc/passwd"), "symlink", ["src/link"]),
     ("link-up-and-out", _link("../../x"), "symlink", ["src/link"]),
     ("link-into-git", _link("../.git/config"), "symlink", ["src/link"]),
@@ -112,6 +111,25 @@ def test_what_an_attempt_may_not_do_is_put_back_and_kept_aside(
     again = tight.check_scope(0, made.tree, made.base, ("src/**",), "T1/e8")
     assert again.verdict is Verdict.PASS, again.reason
     assert again.tree == report.tree
+
+
+def test_what_devteam_writes_itself_is_put_back_and_costs_nobody_an_attempt(tight: Workspace) -> None:
+    made = tight.prepare(0)
+    write(made.path / "src/good.py", "g = 1\n")
+    write(made.path / ".devteam/config.toml", "a = 2\n")
+    write(made.path / ".devteam/sprints/001-test/plan.md", "- [x] 1.1\n")
+    report = tight.check_scope(0, made.tree, made.base, ("src/**",), "T1/e7")
+    assert report.verdict is Verdict.PASS, report.reason
+    assert [change.path for change in report.changes] == ["src/good.py"]
+    assert tight.snapshot(0) == report.tree
+    assert tight.show(report.tree, ".devteam/config.toml") == b"a = 1\n"
+    assert "put back, because devteam writes it: .devteam/" in report.reason
+    assert sorted(report.reverted)[0] == ".devteam/config.toml"
+    beside = write(made.path / "docs/b.md")
+    write(made.path / ".devteam/config.toml", "a = 2\n")
+    both = tight.check_scope(0, made.tree, made.base, ("src/**",), "T1/e8")
+    assert both.verdict is Verdict.FAIL, f"{beside} is out of scope all the same"
+    assert sorted(both.reverted) == [".devteam/config.toml", "docs/b.md"]
 
 
 def test_what_was_put_back_can_be_applied_again(tight: Workspace) -> None:

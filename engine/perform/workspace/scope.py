@@ -24,7 +24,10 @@ from engine.perform.workspace.secrets import key_line, named_like_a_secret, new_
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.trees import ABSENT, GITLINK, SYMLINK, Change
 
-ALWAYS_PROTECTED = (".devteam/**", ".git", "**/.git/**", ".gitmodules")
+OURS = (".devteam/**",)
+"""Views that we write: an agent's own ticks there are put back, and no fault of its work."""
+ALWAYS_PROTECTED = (*OURS, ".git", "**/.git/**", ".gitmodules")
+_OURS = matcher(OURS)
 _LOOKED_AT = 1_000_000
 
 
@@ -71,7 +74,7 @@ def judge(
         new = contents.get(change.new, b"")
         total += len(new)
         if text is not None:
-            findings.append(Finding(rule=text[0], text=clean_line(f"{shown(path)} {text[1]}"), path=shown(path)))
+            findings.append(finding(text[0], path, text[1], severity="note" if text[0] == "ours" else "error"))
         elif shape := new_shape(new, before.get(change.old, b"")):  # a human says what it is
             findings.append(finding("secret", path, shape, severity="human"))
     return findings
@@ -83,7 +86,7 @@ def _first(
     """The first rule a change breaks."""
     path = change.path
     if guarded(path):
-        return "protected", "is protected"
+        return ("ours", "is written by devteam") if _OURS(path) else ("protected", "is protected")
     if not inside(path):
         return "out-of-scope", "is outside the task's scope"
     if GITLINK in (change.old_mode, change.new_mode):
@@ -137,7 +140,7 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
     findings += scope_rules.structure(attempt) + scope_rules.sizes(clone, attempt, bounds.limits.max_total)
     findings += scope_rules.modes(clone, seen.touched)
     findings += [_of_odd(odd) for odd in seen.odd]
-    bad = {raw(item.path) for item in findings if item.severity == "error" and item.rule != "mode"}
+    bad = {raw(item.path) for item in findings if _undone(item)}
     certain = all(len(content) < _LOOKED_AT for content in contents.values())
     certain = certain and not any(item.rule == "secret" and item.severity != "error" for item in findings)
     if not bad:
@@ -158,6 +161,10 @@ def check(store: Store, lane: int, before: str, base: str, bounds: Bounds, rules
         _forget(store, (change.new for change in taken if change.path in leaked))
     _is_clean(store, base_tree, tree, certain)
     return report
+
+
+def _undone(item: Finding) -> bool:
+    return item.rule == "ours" or (item.severity == "error" and item.rule != "mode")
 
 
 def _of_odd(odd: Odd) -> Finding:
@@ -207,13 +214,14 @@ def _report(
         reverted=reverted,
         kept_aside=aside,
         findings=tuple(findings),
-        reason=_reason(errors, len(attempt)),
+        reason=_reason(errors, reverted, len(attempt)),
     )
 
 
-def _reason(errors: list[Finding], changed: int) -> str:
+def _reason(errors: list[Finding], reverted: tuple[str, ...], changed: int) -> str:
     if not errors:
-        return f"{changed} {'path' if changed == 1 else 'paths'} changed, all in scope"
+        back = f"; put back, because devteam writes it: {', '.join(reverted[:3])}" if reverted else ""
+        return f"{changed} {'path' if changed == 1 else 'paths'} changed, all in scope{back}"
     more = f" and {len(errors) - 3} more" if len(errors) > 3 else ""
     return "put back: " + "; ".join(item.text for item in errors[:3]) + more
 
