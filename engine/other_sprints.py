@@ -53,6 +53,8 @@ def past_tasks(state: State) -> list[tuple[float, PastTask]]:
                 usd=task.spent_usd,
                 seconds=task.worked_seconds,
                 iterations=task.iteration,
+                check_seconds=sum(result.seconds for result in task.checks),
+                flaky=sum(result.counts.flaky for result in task.checks if result.counts is not None),
             ),
         )
         for task in state.tasks.values()

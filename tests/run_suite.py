@@ -18,10 +18,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FEW = 5
 """More failures than this are no accident, and nobody waits for them to be repeated."""
-CROWD = ["-n", "auto", "--dist", "loadgroup"]
+WORKERS = 2 * max(2, os.cpu_count() or 2)
+"""Twice as many workers as cores: half of what these tests do is wait for a process, a timer or a disk."""
 
 
-def run(words: list[str], environment: Mapping[str, str], root: Path = ROOT) -> int:
+def run(words: list[str], environment: Mapping[str, str], root: Path = ROOT, workers: int = WORKERS) -> int:
     """The exit code of the tests that `words` select."""
     kept = root / ".pytest_cache" / "v" / "cache" / "lastfailed"
     kept.unlink(missing_ok=True)
@@ -30,7 +31,7 @@ def run(words: list[str], environment: Mapping[str, str], root: Path = ROOT) -> 
         command = [sys.executable, "-m", "pytest", *words, *more]
         return subprocess.run(command, cwd=root, env=environment, check=False).returncode
 
-    code = tests(*CROWD)
+    code = tests("-n", str(workers), "--dist", "loadgroup")
     failed = sorted(json.loads(kept.read_text())) if kept.is_file() else []
     if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= FEW:
         return code

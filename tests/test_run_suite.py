@@ -23,7 +23,7 @@ ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(
 def test_a_second_look(tmp_path: Path, capfd: pytest.CaptureFixture[str], body: str, code: int, says: str) -> None:
     (tmp_path / "test_it.py").write_text(body)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    assert run([], environment, tmp_path) == code
+    assert run([], environment, tmp_path, workers=1) == code
     written = capfd.readouterr().out
     assert says in written
     assert says or "alone" not in written

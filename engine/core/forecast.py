@@ -23,6 +23,10 @@ class PastTask(Struct, frozen=True, kw_only=True):
     seconds: float
     iterations: int = 1
     complete: bool = True
+    check_seconds: float = 0.0
+    """One run of the checks that judged it."""
+    flaky: int = 0
+    """Tests that flipped while it was judged: its checks ran once more for them."""
 
 
 class Forecast(Struct, frozen=True, kw_only=True):
@@ -33,6 +37,8 @@ class Forecast(Struct, frozen=True, kw_only=True):
     tasks: int
     measured: int
     """Tasks whose figure comes from history; the others are a prior."""
+    flaky_seconds: float = 0.0
+    """Part of the seconds: checks that will run once more, if tests go on flipping as they did."""
 
     def words(self) -> str:
         if not self.tasks:
@@ -42,12 +48,15 @@ class Forecast(Struct, frozen=True, kw_only=True):
             if self.measured
             else "no history yet: a guess from what the ladder reserves"
         )
-        return f"about ${self.usd:.2f} and {_span(self.seconds)} ({basis})"
+        again = f"; {_span(self.flaky_seconds)} of it for flaky tests" if self.flaky_seconds >= 30 else ""
+        return f"about ${self.usd:.2f} and {_span(self.seconds)} ({basis}{again})"
 
 
 def forecast(tasks: Iterable[TaskSpec], past: Sequence[PastTask], rungs: Sequence[Rung]) -> Forecast:
-    """The sum over the tasks that are open."""
+    """The sum over the tasks that are open: what tasks like them took, and what flaky tests will cost on top."""
     usd = seconds = 0.0
+    checks = median(one.check_seconds for one in past) if past else 0.0
+    again = checks * sum(one.flaky > 0 for one in past) / len(past) if past else 0.0
     count = measured = 0
     prior = CALLS_UNKNOWN * 0.5 * (sum(rung.reserve_usd for rung in rungs) / len(rungs) if rungs else 1.0)
     for task in tasks:
@@ -63,7 +72,8 @@ def forecast(tasks: Iterable[TaskSpec], past: Sequence[PastTask], rungs: Sequenc
         else:
             usd += prior
             seconds += SECONDS_UNKNOWN * (1 + score / 7)
-    return Forecast(usd=usd, seconds=seconds, tasks=count, measured=measured)
+    flaky = count * again
+    return Forecast(usd=usd, seconds=seconds + flaky, tasks=count, measured=measured, flaky_seconds=flaky)
 
 
 def median(amounts: Iterable[float]) -> float:

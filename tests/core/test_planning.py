@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from engine.core import effects as ef
 from engine.core import events as ev
@@ -310,6 +311,10 @@ def test_a_forecast_says_what_it_rests_on() -> None:
     past = (PastTask(complexity=3, usd=0.5, seconds=60), PastTask(complexity=4, usd=1.5, seconds=180))
     known = forecast(tasks, past, DEFAULT_RUNGS)
     assert known.usd == 2.0 and known.seconds == 240 and "2 of 2 tasks" in known.words()
+    flips = (replace(past[0], check_seconds=80, flaky=2), replace(past[1], check_seconds=120))
+    flaky = forecast(tasks, flips, DEFAULT_RUNGS)
+    assert (flaky.seconds, flaky.flaky_seconds) == (340, 100), "every other task met them: one run more in two tasks"
+    assert "2 min of it for flaky tests" in flaky.words()
 
 
 def test_no_money_ends_the_run_as_a_limit() -> None:

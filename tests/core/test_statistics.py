@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core.model import Role
+from engine.core.model import CheckKind, CheckResult, Role, TestCounts, Verdict
 from engine.core.state import Status
 from engine.core.statistics import of_sprint, together
 from engine.core.status_words import of_sprint as standing
 from engine.core.vocabulary import Outcome
+from engine.other_sprints import past_tasks
 from tests.core.parts import a_state, a_task
 from tests.core.story import Story, again, answer, begin, reds, task
 from tests.core.world import World, happy, plan_of
@@ -77,3 +79,14 @@ def test_how_a_sprint_stands(fields: dict[str, object], word: str) -> None:
 def test_done_and_a_prd_alone() -> None:
     assert standing(a_state(a_task(status=Status.COMPLETE), running=False, outcome=Outcome.DONE)) == "done"
     assert standing(a_state(running=False, outcome=Outcome.DONE, plan=None)) == "prd"
+
+
+def test_what_a_task_teaches_a_forecast() -> None:
+    """Check durations and flaky tests of a finished task, from the results that judged it."""
+    judged = CheckResult(
+        name="tests", kind=CheckKind.TESTS, verdict=Verdict.PASS, seconds=12.5, counts=TestCounts(total=4, flaky=1)
+    )
+    world = begin(Story())
+    task = replace(world.state.tasks["1.1"], checks=(judged, replace(judged, name="types", counts=None, seconds=2.5)))
+    ((_at, past),) = past_tasks(replace(world.state, tasks={"1.1": task}))
+    assert (past.check_seconds, past.flaky) == (15.0, 1)
