@@ -9,7 +9,7 @@ import contextlib
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from io import FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,23 +24,29 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK)
 
 def write(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bool = True) -> None:
     """Put a file in place of whatever is there under its name. A link is replaced, not followed."""
-    with _made(path, data, mode, durable) as made:
-        made.replace(path)
+    made = _made(path, data, mode, durable)
+    try:
+        os.replace(made, path)  # noqa: PTH105
+    except BaseException:
+        _away(made)
+        raise
     if durable:
         sync(path.parent)
 
 
 def write_new(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bool = True) -> None:
     """A file that appears whole under a free name; FileExistsError where the name is taken."""
-    with _made(path, data, mode, durable) as made:
-        try:
-            os.link(made, path)  # unlike a rename, it refuses a name that is taken
-        except OSError as error:
-            if error.errno not in _NO_LINKS:
-                raise
-            if os.path.lexists(path):
-                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
-            made.replace(path)
+    made = _made(path, data, mode, durable)
+    try:
+        os.link(made, path)  # unlike a rename, it refuses a name that is taken
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        os.replace(made, path)  # noqa: PTH105
+    finally:
+        _away(made)
     if durable:
         sync(path.parent)
 
@@ -77,7 +83,8 @@ def appending(path: Path, *, mode: int = PRIVATE, buffering: int = -1) -> Binary
 
 def private_folder(path: Path) -> Path:
     """Make a folder, and what is missing above it, for its owner only."""
-    path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+    if not os.path.isdir(path):  # noqa: PTH112 - nearly always there, and asked for every log and record
+        path.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
     return path
 
 
@@ -90,18 +97,28 @@ def sync(path: Path) -> None:
         os.close(fd)
 
 
-@contextlib.contextmanager
-def _made(path: Path, data: bytes | str, mode: int, durable: bool) -> Iterator[Path]:
-    """A whole file beside its place, gone again at the end whatever happened to it."""
-    made = path.with_name(f".{path.name[:60]}.{os.urandom(8).hex()}.tmp")
+def _made(path: Path, data: bytes | str, mode: int, durable: bool) -> str:
+    """A whole file beside its place; the caller gives it its name or takes it away."""
+    made = f"{path.parent}/.{path.name[:60]}.{os.urandom(8).hex()}.tmp"
     fd = os.open(made, _NEW, mode)
     try:
-        with os.fdopen(fd, "wb") as file:
+        with os.fdopen(fd, "wb", buffering=0) as file:
             os.fchmod(fd, mode)  # the umask has no say
-            file.write(data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+            _write_all(file, data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
             if durable:
-                file.flush()
                 os.fsync(fd)
-        yield made
-    finally:
-        made.unlink(missing_ok=True)
+    except BaseException:
+        _away(made)
+        raise
+    return made
+
+
+def _write_all(file: FileIO, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[file.write(rest) :]
+
+
+def _away(made: str) -> None:
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(made)  # noqa: PTH108

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -181,3 +182,36 @@ def test_a_broken_scenario_is_refused_with_its_file(folder: Path, text: str, wor
 def test_a_missing_scenario_is_refused(folder: Path) -> None:
     with pytest.raises(ScenarioError, match="cannot be read"):
         load(folder / "nowhere.toml")
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.002], ids=["shell", "player"])
+async def test_a_plain_step_is_the_same_by_a_shell_and_by_the_player(folder: Path, delay: float) -> None:
+    odd = 'it\'s 100% $HOME `id` \\n \\\\ "x"\n\té\n\n'
+    text = f"""
+[[call]]
+delay = {delay}
+output = ["%s 'quoted' $(id)"]
+edit = [
+  {{ path = "new folder/-odd 'name'.txt", content = {_toml(odd)} }},
+  {{ path = "a.txt", content = "" }},
+]
+"""
+    result, heard = await play(folder, text)
+    assert (result.kind, result.claim, result.exit_code) == (ResultKind.OK, "complete", 0)
+    assert (folder / "clone" / "new folder" / "-odd 'name'.txt").read_text() == odd
+    assert (folder / "clone" / "a.txt").read_text() == ""
+    assert [(one.kind, one.text or one.path) for one in heard] == [
+        (OutputKind.TEXT, "%s 'quoted' $(id)"),
+        (OutputKind.FILE_CHANGE, "new folder/-odd 'name'.txt"),
+        (OutputKind.FILE_CHANGE, "a.txt"),
+    ]
+
+
+async def test_a_file_a_plain_step_cannot_write_is_a_crash(folder: Path) -> None:
+    (folder / "clone" / "taken").mkdir()
+    result, _ = await play(folder, '[[call]]\nedit = [{ path = "taken", content = "x" }]\n')
+    assert result.kind is ResultKind.CRASH
+
+
+def _toml(text: str) -> str:
+    return json.dumps(text)

@@ -349,3 +349,42 @@ def test_a_clone_made_ahead_is_filled_like_any_other(work: Workspace) -> None:
     write(work.lane_path(0) / "mine.txt")
     work.warm(0)
     assert "mine.txt" in content(work.lane_path(0))
+
+
+def test_the_git_folder_is_as_new_whatever_was_left_in_it(work: Workspace) -> None:
+    """What stays is byte for byte what would be written: links, other bytes, modes and names go."""
+    dot_git = work.prepare(0).path / ".git"
+
+    def seen() -> dict[str, tuple[int, int, bytes | str]]:
+        paths = (path for path in dot_git.rglob("*") if path.relative_to(dot_git).parts[:2] != ("objects", "pack"))
+        return {
+            str(path.relative_to(dot_git)): (
+                path.lstat().st_mode,
+                path.lstat().st_nlink if path.is_file() else 0,
+                str(path.readlink()) if path.is_symlink() else path.read_bytes() if path.is_file() else b"",
+            )
+            for path in paths
+        }
+
+    clean = seen()
+    (dot_git / "config").write_text("[core]\n\tpager = touch /tmp/x\n")
+    (dot_git / "HEAD").rename(dot_git / "head")
+    (dot_git / "HEAD").symlink_to("head")
+    os.link(dot_git / "info/exclude", dot_git / "info/other")
+    (dot_git / "packed-refs").chmod(0o777)
+    (dot_git / "hooks/post-checkout").write_text("#!/bin/sh\n")
+    (dot_git / "objects/info/alternates").write_text("/etc\n")
+    (dot_git / "refs/heads/devteam/work").write_text("0" * 40 + "\n")
+    (dot_git / "refs/heads/mine").mkdir()
+    shutil.rmtree(dot_git / "refs/tags")
+    (dot_git / "refs/tags").symlink_to("/tmp")
+    (dot_git / "modules").mkdir()
+    os.mkfifo(dot_git / "commondir")
+    work.prepare(0)
+    found = seen()
+    assert {name: one for name, one in found.items() if name != "index"} == {
+        name: one for name, one in clean.items() if name != "index"
+    }
+    kept = (dot_git / "config").stat().st_ino
+    work.prepare(0)
+    assert (dot_git / "config").stat().st_ino == kept

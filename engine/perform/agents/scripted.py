@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import marshal
+import shlex
 import sys
 import tomllib
 from collections.abc import Callable
@@ -24,6 +25,10 @@ from engine.perform.agents.settings import AgentConfig
 from engine.perform.agents.wire import shown
 from engine.perform.process.spawning import AgentCall, Confinement, Finished, Output, ProcessSpec, Spawner
 
+_SHORTEST_DELAY = 0.001
+"""Seconds; what is shorter is no wait."""
+_LONGEST_SCRIPT = 65_536
+"""Some shells read what is piped to them byte by byte."""
 _PLAYER = Path(__file__).with_name("player.py")
 _KINDS = {
     "text": OutputKind.TEXT,
@@ -159,11 +164,13 @@ class ScriptedAgent:
             words = f"the scenario has no {call.role.value} step for task {call.task}, iteration {call.iteration}"
             return AgentResult(kind=ResultKind.MODEL, error=words, cost_usd=0.0, hint="add a [[call]] to the scenario")
         stream = _Stream(call.max_turns)
+        played = self._played(call, step)
+        argv, stdin = _in_shell(played) or _in_python(played)
         spec = ProcessSpec(
-            argv=(sys.executable, "-I", "-S", "-c", _PLAYER.read_text(encoding="utf-8")),
+            argv=argv,
             cwd=call.checkout,
             env=call.env,
-            stdin=marshal.dumps(self._played(call, step)),
+            stdin=stdin,
             timeout=call.timeout,
             longest=call.longest,
             idle_timeout=call.idle_timeout,
@@ -220,6 +227,37 @@ class ScriptedAgent:
             "result": _line(type="result", **result),
             "ok": kind == ResultKind.OK,
         }
+
+
+def _in_python(played: dict[str, Any]) -> tuple[tuple[str, ...], bytes]:
+    """The player's command, and what it reads."""
+    return (sys.executable, "-I", "-S", "-c", _PLAYER.read_text(encoding="utf-8")), marshal.dumps(played)
+
+
+def _in_shell(played: dict[str, Any]) -> tuple[tuple[str, ...], bytes] | None:
+    """A step that only speaks and writes whole files, as lines for a shell: an agent that does nearly nothing then
+    costs nearly nothing. None where it takes the player: it waits, misbehaves, or does more to a file."""
+    changes = [change for change, _ in played["edit"]]
+    if played["delay"] >= _SHORTEST_DELAY or played["fault"] or played["patch"]:
+        return None
+    for change in changes:
+        words = [change.get("path"), change.get("content")]
+        if len(change) != len(words) or not all(isinstance(word, str) and "\0" not in word for word in words):
+            return None
+    lines = [_said(played["start"]), *map(_said, played["output"])]
+    for change, line in played["edit"]:
+        folder, _, _ = change["path"].rpartition("/")
+        if folder:
+            lines.append(f"[ -d {shlex.quote(folder)} ] || mkdir -p -- {shlex.quote(folder)} || exit 1")
+        lines.append(f"printf %s {shlex.quote(change['content'])} > {shlex.quote(change['path'])} || exit 1")
+        lines.append(_said(line))
+    lines += [_said(played["result"]), f"exit {0 if played['ok'] else 1}", ""]
+    script = "\n".join(lines).encode()
+    return (("/bin/sh",), script) if len(script) <= _LONGEST_SCRIPT else None
+
+
+def _said(line: bytes) -> str:
+    return f"printf '%s\\n' {shlex.quote(line.decode())}"
 
 
 def _line(**event: object) -> bytes:

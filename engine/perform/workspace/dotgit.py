@@ -1,7 +1,7 @@
 """A lane's clone and its own .git: for the agent's use, and worth nothing to the engine.
 
-All of it but the objects is written anew each time; those stay only while every file the engine put there is untouched
-(size, times, inode), else they are cloned again. Git is never run with it.
+What is not as the engine wants it is removed and written anew each time; the objects stay only while every file the
+engine put there is untouched (size, times, inode), else they are cloned again. Git is never run with it.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import stat
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,10 @@ from engine.perform.workspace.git import Git, GitError
 from engine.perform.workspace.store import Store
 
 WORK = "refs/heads/devteam/work"
+FOLDERS = ("refs", "refs/heads", "refs/heads/devteam", "refs/tags", "info", "objects/info", "hooks")
+"""Each after the one it lies in."""
+OPEN = (0o755, 0o775, 0o777, 0o700, 0o750, 0o770)
+"""Modes of a folder that its owner may use: whatever umask it was made under."""
 MANY_PACKS = 24
 """Of one clone, before the small ones are joined: each is looked at whenever the lane is prepared."""
 MANY_LOOSE = 2000
@@ -79,10 +84,6 @@ def set_git(store: Store, lane: int, tree: str, base: str, excludes: bytes) -> N
         _add_objects(store, lane, dot_git, record, tree, base)
     except GitError:  # a tip it was made from is gone from the user's repository
         _add_objects(store, lane, dot_git, _remake_git(store, lane), tree, base)
-    for entry in list(dot_git.iterdir()):
-        if entry.name != "objects":
-            store.grave.remove(entry)
-    store.grave.remove(dot_git / "objects" / "info")
     _write_git(store, lane, dot_git, base, excludes)
 
 
@@ -113,21 +114,66 @@ def _write_git(store: Store, lane: int, dot_git: Path, base: str, excludes: byte
     ]  # fmt: skip
     if sha256:
         lines += ["[extensions]", "\tobjectformat = sha256"]
-    _put(dot_git / "config", "\n".join(lines) + "\n")
-    for folder in ("refs/heads/devteam", "refs/tags", "info", "objects/info", "hooks"):
-        (dot_git / folder).mkdir(parents=True, exist_ok=True)
-    _put(dot_git / WORK, base + "\n")
-    _put(dot_git / "info" / "exclude", excludes)
     tags = "".join(f"{oid} {name}\n" for name, oid in sorted(repo.below("refs/tags").items()))
-    _put(dot_git / "packed-refs", tags.encode("utf-8", "surrogateescape"))
+    wanted = {
+        "config": ("\n".join(lines) + "\n").encode(),
+        WORK: f"{base}\n".encode(),
+        "info/exclude": excludes,
+        "packed-refs": tags.encode("utf-8", "surrogateescape"),
+        "HEAD": f"ref: {WORK}\n".encode(),
+    }
     shallow = store.root / "git" / "shallow"
     if repo.shallow and shallow.is_file():
-        _put(dot_git / "shallow", shallow.read_bytes())
+        wanted["shallow"] = shallow.read_bytes()
+    kept = _sweep(store, dot_git, wanted)
+    for folder in FOLDERS:
+        if folder not in kept:
+            (dot_git / folder).mkdir(exist_ok=True)
+    for name, data in wanted.items():
+        if name not in kept:
+            _put(dot_git / name, data)
     index = store.index(f"lane-{lane}")
     _put(dot_git / "index", index.read_bytes())
     times = index.stat()
     os.utime(dot_git / "index", ns=(times.st_atime_ns, times.st_mtime_ns))
-    _put(dot_git / "HEAD", f"ref: {WORK}\n")
+
+
+def _sweep(store: Store, dot_git: Path, wanted: Mapping[str, bytes]) -> set[str]:
+    """Remove all but the objects, and what is byte for byte and mode for mode as it is to be: that is what stays."""
+    kept: set[str] = set()
+    todo = [""]
+    while todo:
+        here = todo.pop()
+        with os.scandir(dot_git / here) as found:
+            entries = list(found)
+        for entry in entries:
+            name = f"{here}/{entry.name}" if here else entry.name
+            if name == "objects":
+                todo.append(name)
+            elif here == "objects" and name != "objects/info":
+                continue
+            elif name in FOLDERS and _real_folder(entry):
+                kept.add(name)
+                todo.append(name)
+            elif name in wanted and _same_file(entry, wanted[name]):
+                kept.add(name)
+            else:
+                store.grave.remove(dot_git / name)
+    return kept
+
+
+def _real_folder(entry: os.DirEntry[str]) -> bool:
+    return entry.is_dir(follow_symlinks=False) and stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode) in OPEN
+
+
+def _same_file(entry: os.DirEntry[str], data: bytes) -> bool:
+    status = entry.stat(follow_symlinks=False)
+    if not stat.S_ISREG(status.st_mode) or stat.S_IMODE(status.st_mode) != files.SHARED:
+        return False
+    if status.st_size != len(data) or status.st_nlink != 1:
+        return False
+    with os.fdopen(os.open(entry.path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        return file.read(len(data) + 1) == data
 
 
 def _config_text(text: str) -> str:
