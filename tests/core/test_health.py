@@ -98,6 +98,13 @@ PAST = tuple(history({"tree": "old"}, {"tree": "A"}, {"tree": "B"}))
         pytest.param("STALLED", {}, {"recoveries": {"STALLED": 2}}, ("human", ""), id="two recoveries, then the human"),
         pytest.param("STALLED", {}, {"recoveries": {"REGRESSING": 2}}, ("fresh", ""), id="counted per status"),
         pytest.param("STALLED", {"recoveries": 0}, {}, ("human", ""), id="none allowed"),
+        pytest.param(
+            "REGRESSING",
+            {},
+            {"good_tree": "g", "recoveries": {"REGRESSING": 2}},
+            ("human", "g"),
+            id="used up: the human, and the last good tree whatever they say",
+        ),
     ],
 )
 def test_recovery_table(
