@@ -31,6 +31,9 @@ NATURAL = frozenset(
 FEW_VALUES = frozenset({"bool", "NoneType"})
 """Types of which two neighbours may well have the same value."""
 
+WHOLE_CODE = re.compile(r"//|\bdivmod\(|\bint\(|->\s*(?:list\[)?int\b|\bround\(|\bcents?\b")
+WHOLE_WORDS = re.compile(r"\b(?:whole|integers?|ints?|cents?|counts?|number of|how many|pages?|index)\b", re.IGNORECASE)
+
 Told = tuple[str, str, str]
 """(shape, digest, beginning) of one value that a copy saw."""
 
@@ -44,6 +47,8 @@ class Doubt(Struct, frozen=True, kw_only=True):
     """The constants that it depends on: worth asking only where the new source has one that the task does not name."""
     same: bool = False
     """Beside the tested inputs everything is as on the base: worth asking only where the change adds something."""
+    whole: bool = False
+    """A float for a whole number: worth asking only where the old code or the task speaks of whole numbers."""
 
 
 def seen(runs: Sequence[Measurement], copy: str) -> list[list[Told]]:
@@ -103,7 +108,8 @@ def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong:
         wanted = _at(c0, at + 1)
         whole = was is not None and wanted is not None and wanted[0] == was[0]
         if whole and was is not None and was[0] == now[0].replace("float", "int") != now[0] and not floats:
-            return Doubt(test=test, text=f"the new code gives {now[0]} where the old one and the test have {was[0]}")
+            text = f"the new code gives {now[0]} where the old one and the test have {was[0]}"
+            return Doubt(test=test, text=text, whole=True)
         doubt = _elsewhere(test, at, now, strong) if fresh else _beside(test, at, was, now, pairs, strong)
         if doubt is not None:
             return doubt
@@ -232,6 +238,11 @@ def _written(source: bytes | None) -> set[str]:
     return {repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
+def _whole(before: bytes | None) -> bool:
+    """The old code computes in whole numbers on purpose."""
+    return WHOLE_CODE.search((before or b"").decode("utf-8", "replace")) is not None
+
+
 def _odd(before: bytes | None, after: bytes | None, path: str) -> bool:
     """A constant is new that a rule seldom needs and a sum over the inputs of a test does: 753028."""
     written = _written if path.endswith(".py") else constants
@@ -265,6 +276,8 @@ def told_of(
         if one.pinned and not odd and (not known or all(named_by(words, pin) for pin in known)):
             continue
         if one.same and not adds:
+            continue
+        if one.whole and not (WHOLE_WORDS.search(words) or any(_whole(pair[0]) for pair in programs.values())):
             continue
         found.append(one)
     return found
