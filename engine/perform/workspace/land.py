@@ -159,7 +159,7 @@ def _new_index(store: Store, anchor: Anchor, target: str, included: bool) -> tup
         seen, _ = user_files(store, index)
         before = anchor.tree
         fresh = [c.path for c in trees.diff(store.git, before, seen.tree, lines=False) if c.kind == "added"]
-        _leave_out(store, index, fresh)
+        _leave_out(store, index, fresh, anchor.index_tree)
     else:
         copy_index(store.repo.git_dir, index)
         before = _tree(store, anchor.head)
@@ -171,16 +171,19 @@ def _new_index(store: Store, anchor: Anchor, target: str, included: bool) -> tup
     return index, git.line("write-tree")
 
 
-def _leave_out(store: Store, index: Path, fresh: list[bytes]) -> None:
-    """Files that came after the sprint's start are no part of it: untracked, or only intended to be added, as before.
-
-    Staged they would name contents that only the engine's own store has."""
+def _leave_out(store: Store, index: Path, fresh: list[bytes], staged: str) -> None:
+    """Files that came after the sprint's start are no part of it: untracked, only intended to be added, or what the
+    user had staged of them, as before. Added they would name contents that only the engine's own store has."""
     if not fresh:
         return
     git = store.repo.git(index, store.git_objects)
     git.run("update-index", "--force-remove", "-z", "--stdin", stdin=nul_list(fresh))
+    had = trees.entries(store.git, staged)
+    lines = [b" ".join(had[path]) + b"\t" + path for path in fresh if path in had]
+    if lines:
+        git.run("update-index", "-z", "--index-info", stdin=nul_list(lines))
     known = frozenset(nul_split(store.repo.git().run("ls-files", "-z", "--full-name")))
-    if intended := [path for path in fresh if path in known]:
+    if intended := [path for path in fresh if path in known and path not in had]:
         words = ("add", "--intent-to-add", "--force", "--pathspec-from-file=-", "--pathspec-file-nul")
         git.run("--literal-pathspecs", *words, stdin=nul_list(intended))
 
