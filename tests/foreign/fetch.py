@@ -37,7 +37,8 @@ def _sdist(what: str) -> Path:
     name = name.replace(".", "_")
     if not (found := _cached(folder, f"{name}-{version}")):
         own = ["pip"] if shutil.which("pip") else [sys.executable, "-m", "pip"]
-        argv = [*own, "download", "-q", "--no-deps", "--no-binary", ":all:", "-d", str(folder), what]
+        # only itself from source: what builds it may come as it is
+        argv = [*own, "download", "-q", "--no-deps", "--no-binary", what.partition("==")[0], "-d", str(folder), what]
         _run(argv, CACHE)
         found = _cached(folder, f"{name}-{version}")
     return _there(found, what)
@@ -46,6 +47,7 @@ def _sdist(what: str) -> Path:
 def _tarball(what: str) -> Path:
     folder = CACHE / "npm"
     name, _, version = what.rpartition("@")
+    name = name.lstrip("@").replace("/", "-")  # as npm calls the file of a scoped package
     if not (found := _cached(folder, f"{name}-{version}")):
         folder.mkdir(parents=True, exist_ok=True)
         _run(["npm", "pack", "-s", what], folder)
@@ -118,7 +120,8 @@ def environment(
             [sys.executable, "-m", "venv", name],
             [f"{name}/bin/python", "-m", "pip", "install", "-q", *own, *wanted],
         ]
-    for argv in steps:
+    made = (folder / name / "bin" / "python").exists()
+    for argv in steps[made:]:
         done = subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, timeout=900)
         if done.returncode:
             raise Unreachable(f"{' '.join(argv)}: {done.stderr.strip()[-400:]}")

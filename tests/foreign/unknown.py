@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -73,8 +72,8 @@ def _python_environment(folder: Path) -> None:
     files = [path for path in folder.glob("**/*requirements*/*test*.txt") if "/.venv/" not in str(path)]
     files += [*folder.glob("*requirements*test*.txt"), *folder.glob("*test*requirements*.txt")]
     (folder / "PKG-INFO").unlink(missing_ok=True)
-    for extra, asked in ((own, group), (own, []), ([], [f"-r{path}" for path in files[:1]]), ([], [])):
-        shutil.rmtree(folder / ".venv", ignore_errors=True)
+    ways = ((own, group), (own, []), ([], [f"-r{path}" for path in files[:1]]), ([], []))
+    for extra, asked in dict.fromkeys((tuple(extra), tuple(asked)) for extra, asked in ways):
         try:
             fetch.environment(folder, *asked, *wanted, extras=",".join(extra))
             return

@@ -96,6 +96,28 @@ def test_a_file_that_came_after_the_start_stays_untracked_when_edits_come_along(
     git(repo, "commit", "-q", "-m", "mine")
 
 
+def test_a_sprint_of_a_detached_head_lands_on_the_branch_that_the_refusal_asks_for(repo: Path) -> None:
+    git(repo, "switch", "-q", "--detach")
+    work = started(repo)
+    sprint(work, {"src/app.py": "x = 2\n"})
+    assert "git switch -c NAME" in work.land().detail
+    git(repo, "switch", "-q", "-c", "topic")
+    assert work.land().landed and git(repo, "rev-parse", "topic").strip() == work.head()
+    assert git(repo, "status", "--porcelain") == ""
+
+
+def test_what_was_staged_of_a_file_that_came_back_stays_staged(repo: Path) -> None:
+    (repo / "a.txt").unlink()
+    write(repo / "src/app.py", "x = 'mine'\n")
+    work = started(repo)
+    sprint(work, {"src/app.py": "x = 'mine and theirs'\n"})
+    write(repo / "a.txt", "made again\n")
+    report = work.land()
+    assert report.landed and not report.keeps_uncommitted
+    assert git(repo, "status", "--porcelain") == "AM a.txt\n"
+    assert git(repo, "fsck", "--strict", "--no-dangling") == ""
+
+
 def test_a_sprint_can_land_again(repo: Path) -> None:
     write(repo / "a.txt", "my edit\n")
     work = started(repo)

@@ -200,7 +200,7 @@ def play(folder: Path, seed: int) -> str:
     indexed = {line.split()[1] for line in git(repo, "ls-files", "--stage").splitlines()}
     objects = {line.split()[1] for line in staged} - indexed - {EMPTY}  # of what is only intended to be added
     assert objects <= (_reachable(repo) if objects else set()), (case, "what was staged is under a ref")
-    assert git(repo, "fsck", "--strict", "--no-dangling", check=False) == "", case
+    assert git(repo, "fsck", "--strict", "--no-dangling") == "", case
     return " ".join((*case, "→ landed"))
 
 

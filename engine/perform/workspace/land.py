@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import msgspec
+from msgspec.structs import replace
 
 from engine import files
 from engine.core.clean import clean_line
@@ -55,6 +56,8 @@ def write_patch(store: Store, started: Started, target: Path) -> LandReport:
 def _land(store: Store, started: Started, apply: bool, progress: Progress) -> LandReport:
     sprint = started.sprint
     anchor, under = anchor_of(store, started), under_way(store, sprint)
+    if not anchor.branch:  # it started on a detached HEAD: the branch that the user has put there since
+        anchor = replace(anchor, branch=store.repo.head()[1])
     tip = sprint_branch.head(store, sprint)
     if tip == anchor.base and under is None:
         return LandReport(ok=True, commit=anchor.head, branch=anchor.branch, detail="there is nothing to land")
@@ -205,6 +208,8 @@ def _written(
 ) -> str:
     repo = store.repo
     folder = store.folder("sprints", sprint)
+    # All that the new index names must be in the user's own repository: git says so here, before anything is written.
+    repo.git(index).run("write-tree")
     kept = disk_bytes.keep(store, sprint, anchor.head, anchor.index_tree, seen, (change.path for change in changes))
     # Before the lock: a lock that a kill leaves behind is then known to be this landing's.
     files.write(folder / "land.json", msgspec.json.encode(under))
