@@ -7,6 +7,7 @@ it goes from `devteam init` to `devteam land` with an honest addition, an honest
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -21,7 +22,7 @@ from tests.foreign.prepared import prepared
 from tests.foreign.projects import JS_ADDED, PY_ADDED, PYTEST, TAPE, UNITTEST, Foreign
 from tests.foreign.serving import Served
 
-CHANGES = "add,fix,break it"
+CHANGES = os.environ.get("DEVTEAM_FOREIGN_CHANGE") or "add,fix,break it"
 TRIED = 24
 """Lines that are tried as the place to break."""
 TESTS = re.compile(r"(?:^|/)(?:test|tests|testing|spec|bench|benchmarks|docs?|examples?|vendor|node_modules)(?:/|$)")
@@ -223,7 +224,8 @@ def tried(word: str) -> str:
             served.held(CHANGES)
         except AssertionError as problem:
             return f"{served.row.words()}\n    NOT HELD {str(problem)[:1500]}"
-        return served.row.words()
+        odd = [said for said in served.said if said.startswith("honest") and not said.endswith(": accepted")]
+        return "\n    ".join((served.row.words(), *(said[:700] for said in odd)))
 
 
 if __name__ == "__main__":
