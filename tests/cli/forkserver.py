@@ -6,6 +6,7 @@ tested with processes started the ordinary way.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import subprocess
@@ -21,14 +22,22 @@ ROOT = Path(__file__).parents[2]
 class ForkServer:
     """The client's side. One request at a time."""
 
-    def __init__(self) -> None:
+    def __init__(self, library: Path | None = None, begin: str = "") -> None:
+        """`library`: preloaded in every process; each calls its function `begin` when it has its own environment."""
+        env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "HOME": "/nonexistent"}
+        self._begin = begin
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.cli.forkserver"],
             cwd=ROOT,
-            env={"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "HOME": "/nonexistent"},
+            env=env | ({"LD_PRELOAD": str(library)} if library else {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
+
+    def close(self) -> None:
+        assert self._process.stdin
+        self._process.stdin.close()
+        self._process.wait()
 
     def run(
         self, words: list[str], cwd: Path, env: dict[str, str], seconds: float, stdin: str = ""
@@ -38,7 +47,7 @@ class ForkServer:
             given.write_text(stdin, encoding="utf-8")
             asked = {
                 "argv": words, "cwd": str(cwd), "env": env, "in": str(given) if stdin else os.devnull,
-                "out": str(out), "err": str(err), "seconds": seconds,
+                "out": str(out), "err": str(err), "seconds": seconds, "begin": self._begin,
             }  # fmt: skip
             assert self._process.stdin and self._process.stdout
             self._process.stdin.write(json.dumps(asked).encode() + b"\n")
@@ -82,6 +91,8 @@ def _become(asked: dict[str, Any]) -> None:
         os.environ.clear()
         os.environ.update(asked["env"])
         time.tzset()
+        if asked["begin"]:
+            ctypes.CDLL(None)[asked["begin"]]()
         for name, fd, flags in (
             (asked["in"], 0, os.O_RDONLY),
             (asked["out"], 1, os.O_WRONLY | os.O_CREAT),

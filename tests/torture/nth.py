@@ -5,6 +5,8 @@
 
 The second looks at what an undisturbed run does and takes points from every kind of it, the rarest kinds first. DONE is
 a file with a line for each point that was run: they are not run again, so a long run can be cut into parts.
+
+The processes are forked off one that has imported everything, with the shim in it: half of what a run cost was imports.
 """
 
 from __future__ import annotations
@@ -20,9 +22,9 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+from tests.cli.forkserver import ForkServer
 from tests.engine import small
 
-ROOT = Path(__file__).parents[2]
 SOURCE = Path(__file__).with_name("nth_operation.c")
 OPERATIONS = {
     "open": errno.ENOSPC,
@@ -80,8 +82,8 @@ def _evenly(found: list[Point], each: int) -> list[Point]:
     return [found[place] for place in inside[:each]]
 
 
-def shim(folder: Path) -> Path | None:
-    """The shim, built; None where there is no compiler."""
+def built(folder: Path) -> Shim | None:
+    """The shim; None where there is no compiler."""
     compiler = shutil.which("cc")
     if compiler is None:
         return None
@@ -89,7 +91,22 @@ def shim(folder: Path) -> Path | None:
     subprocess.run(
         [compiler, "-shared", "-fPIC", "-O1", "-w", "-o", str(made), str(SOURCE), "-ldl"], check=True, timeout=120
     )
-    return made
+    return Shim(made)
+
+
+@dataclass(frozen=True)
+class Ended:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class Shim:
+    """The built shim, and a server whose processes have it."""
+
+    def __init__(self, library: Path) -> None:
+        self.library = library
+        self.server = ForkServer(library, "nth_begin")
 
 
 @dataclass
@@ -97,20 +114,20 @@ class Trial:
     """A small repository whose engine meets one failure."""
 
     folder: Path
-    library: Path
+    shim: Shim
 
     def __post_init__(self) -> None:
         self.repo, self.home = self.folder / "repo", self.folder / "home"
         self.home.mkdir(parents=True)
         small.make(self.repo)
 
-    def run(self, op: str = "", number: int = 0, log: Path | None = None) -> subprocess.CompletedProcess[str]:
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+    def run(self, op: str = "", number: int = 0, log: Path | None = None) -> Ended:
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "LANG": "C.UTF-8"}
         counter = self.folder / "counter"
         counter.write_bytes(bytes(8))
         if op:
             env |= {
-                "LD_PRELOAD": str(self.library),
+                "LD_PRELOAD": str(self.shim.library),
                 "NTH_OP": op,
                 "NTH_N": str(number),
                 "NTH_ERRNO": str(OPERATIONS[op]),
@@ -120,18 +137,17 @@ class Trial:
         if log is not None:
             log.write_bytes(b"")
             env["NTH_LOG"] = str(log)
-        argv = [sys.executable, "-P", "-m", "tui.cli.main", "run", "--unattended", "--trust", "all"]
-        return subprocess.run(argv, cwd=self.repo, env=env, capture_output=True, text=True, timeout=600, check=False)
+        return Ended(*self.shim.server.run(["run", "--unattended", "--trust", "all"], self.repo, env, seconds=600))
 
     def counted(self) -> int:
         return int.from_bytes((self.folder / "counter").read_bytes(), "little")
 
 
-def points_of(folder: Path, library: Path, ops: Iterable[str] = OPERATIONS) -> list[Point]:
+def points_of(folder: Path, shim: Shim, ops: Iterable[str] = OPERATIONS) -> list[Point]:
     """Everything that an undisturbed run does."""
     found = []
     for op in ops:
-        trial = Trial(folder / op, library)
+        trial = Trial(folder / op, shim)
         log = trial.folder / "log"
         done = trial.run(op, 0, log)
         assert done.returncode == 0, done.stdout + done.stderr
@@ -141,9 +157,9 @@ def points_of(folder: Path, library: Path, ops: Iterable[str] = OPERATIONS) -> l
     return found
 
 
-def check(folder: Path, library: Path, op: str, number: int) -> tuple[str, bool]:
+def check(folder: Path, shim: Shim, op: str, number: int) -> tuple[str, bool]:
     """(what is wrong, whether the operation came that far). It ends in words, and the next start completes."""
-    trial = Trial(folder, library)
+    trial = Trial(folder, shim)
     before = small.user_side(trial.repo)
     failed = trial.run(op, number)
     reached = trial.counted() >= number
@@ -172,13 +188,13 @@ def check(folder: Path, library: Path, op: str, number: int) -> tuple[str, bool]
 def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
     bad = 0
     with tempfile.TemporaryDirectory() as place:
-        library = shim(Path(place))
-        if library is None:
+        shim = built(Path(place))
+        if shim is None:
             print("no compiler")
             return 0
         for number in range(first, first + step * runs, step):
             folder = Path(place) / str(number)
-            wrong, reached = check(folder, library, op, number)
+            wrong, reached = check(folder, shim, op, number)
             print(f"{op} {number}: {wrong or 'ok'}", flush=True)
             bad += bool(wrong)
             shutil.rmtree(folder, ignore_errors=True)
@@ -192,11 +208,11 @@ def main_spread(each: int = 3, done_in: str = "") -> int:
     known = set(done.read_text().splitlines()) if done is not None and done.exists() else set()
     bad = 0
     with tempfile.TemporaryDirectory() as place:
-        library = shim(Path(place))
-        if library is None:
+        shim = built(Path(place))
+        if shim is None:
             print("no compiler")
             return 0
-        points = points_of(Path(place) / "counting", library)
+        points = points_of(Path(place) / "counting", shim)
         chosen = spread(points, each)
         kinds = {point.kind for point in points}
         print(f"{len(points)} operations of {len(kinds)} kinds; {len(chosen)} points", flush=True)
@@ -205,7 +221,7 @@ def main_spread(each: int = 3, done_in: str = "") -> int:
             if name in known:
                 continue
             folder = Path(place) / str(turn)
-            wrong, reached = check(folder, library, point.op, point.number)
+            wrong, reached = check(folder, shim, point.op, point.number)
             said = wrong or ("ok" if reached else "ok (not reached)")
             print(f"{name} ({point.place}, {point.program}): {said}", flush=True)
             bad += bool(wrong)
@@ -220,5 +236,5 @@ def main_spread(each: int = 3, done_in: str = "") -> int:
 if __name__ == "__main__":
     op_, *more = sys.argv[1:]
     if op_ == "spread":
-        sys.exit(1 if main_spread(*(int(word) for word in more[:1]), *more[1:]) else 0)
+        sys.exit(1 if main_spread(int(more[0]) if more else 3, "".join(more[1:2])) else 0)
     sys.exit(1 if main(op_, *(int(word) for word in more)) else 0)

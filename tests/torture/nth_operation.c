@@ -27,7 +27,8 @@ static int64_t nth;
 static int error_number, log_fd = -1;
 static char last_path[PATH_MAX];
 
-__attribute__((constructor)) static void begin(void) {
+/* Also called by a process that was forked off a warm one, after it has got its variables. */
+__attribute__((constructor)) void nth_begin(void) {
     const char *file = getenv("NTH_COUNTER"), *n = getenv("NTH_N"), *number = getenv("NTH_ERRNO");
     op = getenv("NTH_OP");
     under = getenv("NTH_UNDER");

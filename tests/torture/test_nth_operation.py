@@ -3,19 +3,21 @@ sprint. Each run ends in words, no task ends for it, the next start completes. (
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.torture.nth import OPERATIONS, Trial, check, shim
+from tests.torture.nth import OPERATIONS, Shim, Trial, built, check
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = shim(tmp_path_factory.mktemp("shim"))
+def shim(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shim]:
+    made = built(tmp_path_factory.mktemp("shim"))
     if made is None:
         pytest.skip("no C compiler")
-    return made
+    yield made
+    made.server.close()
 
 
 PARTS = 6
@@ -26,23 +28,23 @@ PARTS = 6
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("op", OPERATIONS)
-def test_the_nth_operation_fails(op: str, part: int, library: Path, tmp_path: Path) -> None:
-    counting = Trial(tmp_path / "counting", library)
+def test_the_nth_operation_fails(op: str, part: int, shim: Shim, tmp_path: Path) -> None:
+    counting = Trial(tmp_path / "counting", shim)
     assert counting.run(op, 0).returncode == 0
     total = counting.counted()
     assert total, "the shim counts nothing"
     found = []
     for number in range(1 + part, total + 1, PARTS):
-        wrong, _reached = check(tmp_path / str(number), library, op, number)
+        wrong, _reached = check(tmp_path / str(number), shim, op, number)
         if wrong:
             found.append(f"{op} {number}: {wrong}")
     assert not found, "\n".join(found)
 
 
 @pytest.mark.torture
-def test_the_shim_really_fails_the_operation(library: Path, tmp_path: Path) -> None:
+def test_the_shim_really_fails_the_operation(shim: Shim, tmp_path: Path) -> None:
     """The first write below the state folder: without the handling the run could not end well."""
-    trial = Trial(tmp_path, library)
+    trial = Trial(tmp_path, shim)
     done = trial.run("open", 1)
     assert trial.counted() >= 1
     assert "No space left" in done.stdout + done.stderr or done.returncode == 0
