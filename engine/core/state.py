@@ -321,6 +321,11 @@ class TaskState(Struct, frozen=True, kw_only=True):
     def ended(self) -> bool:
         return self.status not in (Status.PENDING, Status.RUNNING)
 
+    @property
+    def on_branch(self) -> bool:
+        """Its commit is recorded; that it has ended by it may still have to be said."""
+        return bool(self.commit) and self.status in (Status.COMPLETE, Status.RUNNING)
+
 
 class KeptTree(Struct, frozen=True, kw_only=True):
     """A tree that was paid for, pinned or about to be."""

@@ -90,10 +90,7 @@ def _gone(workspace: Workspace, state: State, entries: Iterable[LogEntry]) -> tu
     return tuple(
         task.id
         for task in state.tasks.values()
-        if task.status is Status.COMPLETE
-        and task.commit
-        and task.commit not in there
-        and not workspace.is_reachable(task.commit)
+        if task.on_branch and task.commit not in there and not workspace.is_reachable(task.commit)
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from engine.core import events as ev
 from engine.core.effects import RestoreBranch
 from engine.core.regression import lost
-from engine.core.state import State, Status
+from engine.core.state import State
 from engine.perform.run_checks import Judging
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.workspace import Workspace
@@ -36,11 +36,7 @@ def _go_to(effect: RestoreBranch, state: State, workspace: Workspace, commit: st
     if not moved.moved:
         said = f"the base fails it too, so no commit is to blame: {effect.reason}"
         return ev.BranchMoved(id=effect.id, commit=moved.commit, tree=moved.tree, backup="", reason=said)
-    gone = tuple(
-        task.id
-        for task in state.tasks.values()
-        if task.status is Status.COMPLETE and task.commit and not workspace.is_reachable(task.commit)
-    )
+    gone = tuple(task.id for task in state.tasks.values() if task.on_branch and not workspace.is_reachable(task.commit))
     said = f"went back to {moved.commit[:10]}, the last good commit; what came after it broke {effect.reason}"
     return ev.BranchMoved(
         id=effect.id, commit=moved.commit, tree=moved.tree, backup=moved.backup, reason=said, reopened=gone

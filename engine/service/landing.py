@@ -157,9 +157,7 @@ def _move(desk: Desk, hint: str, act: Callable[[Workspace, float], Rollback], ch
         if not moved.moved and not ends and not since:
             return f"{moved.reason}: everything is as it was then" if checkpoint else moved.reason
         gone = since + tuple(
-            task.id
-            for task in state.tasks.values()
-            if task.status is Status.COMPLETE and task.commit and not workspace.is_reachable(task.commit)
+            task.id for task in state.tasks.values() if task.on_branch and not workspace.is_reachable(task.commit)
         )
         event = ev.BranchMoved(
             commit=moved.commit,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from engine.core import effects as ef
 from engine.core import events as ev
-from engine.core.state import State, Status
+from engine.core.state import State
 from engine.perform.workspace.facts import LogEntry, MovedBack
 
 BASE = "c0"
@@ -119,7 +119,7 @@ class Store:
         self.held = ""
         gone = tuple(
             task.id for task in state.tasks.values()
-            if task.status is Status.COMPLETE and task.commit and task.commit not in self.line()
+            if task.on_branch and task.commit not in self.line()
         )  # fmt: skip
         return ev.BranchMoved(
             id=effect.id, commit=self.branch, tree=self.tree_of(self.branch), backup="b", reason=effect.reason,
