@@ -26,7 +26,7 @@ class Attendance:
         clock: Clock,
         asked_for: bool = True,
     ) -> None:
-        """Not `asked_for`: the run was started to ask nobody. Who looks on is asked all the same, while they do."""
+        """Not `asked_for`: the run was started to ask nobody. Who looks on is asked only if they want to be."""
         self._asked_for = asked_for
         self._state = state
         self._send = send

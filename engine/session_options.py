@@ -52,4 +52,5 @@ class Options(Struct, frozen=True, kw_only=True):
     """Who attends is who is connected: a run in the background, or one that was started to ask nobody. Else `attended`
     holds."""
     asks_nobody: bool = False
-    """With nobody connected it goes on by the unattended rules, whatever gates.detached says."""
+    """It goes on by the unattended rules, whoever looks on, until one of them wants to be asked; and again when they
+    leave, whatever gates.detached says."""

@@ -24,8 +24,11 @@ def unwatched(state: State) -> tuple[str, ...]:
 def commands(state: State, viewers: int, *, paused_by_us: bool, asked_for: bool = True) -> tuple[AnyCommand, ...]:
     """What is to be told the run, now that so many look on.
 
-    Not `asked_for` is a run that was started to ask nobody: with nobody there it goes on, whatever gates.detached says.
+    Not `asked_for` is a run that was started to ask nobody. Who looks on sees it and stops nothing, unless they say
+    that they want to be asked (SetAttended); when they are gone it goes on, whatever gates.detached says.
     """
+    if viewers and not asked_for:
+        return ()
     if viewers:
         back: tuple[AnyCommand, ...] = () if state.attended else (SetAttended(attended=True, by=BY),)
         return (*back, Resume(by=BY)) if paused_by_us and state.paused else back

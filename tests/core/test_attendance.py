@@ -40,5 +40,22 @@ def test_the_rule(
 
 
 @pytest.mark.parametrize("detached", Detached)
+@pytest.mark.parametrize(
+    ("viewers", "attended", "wanted"),
+    [
+        pytest.param(1, False, (), id="somebody looks on"),
+        pytest.param(1, True, (), id="somebody wants to be asked"),
+        pytest.param(0, True, (AWAY,), id="they have left"),
+        pytest.param(0, False, (), id="nobody was there"),
+    ],
+)
+def test_a_run_that_asks_nobody(
+    viewers: int, attended: bool, wanted: tuple[AnyCommand, ...], detached: Detached
+) -> None:
+    state = replace(State(), attended=attended, policy=Policy(gates=GatePolicy(detached=detached)))
+    assert attendance.commands(state, viewers, paused_by_us=False, asked_for=False) == wanted
+
+
+@pytest.mark.parametrize("detached", Detached)
 def test_each_choice_has_words(detached: Detached) -> None:
     assert attendance.words(detached)

@@ -14,6 +14,7 @@ from engine.channel.client import Watching
 from engine.clock import SystemClock
 from engine.core import events as ev
 from engine.core.attendance import unwatched
+from engine.core.commands import SetAttended
 from engine.core.state import State, Status
 from engine.session import Session
 from engine.session_options import Options
@@ -34,9 +35,16 @@ ASKS_NOBODY = Options(attended=False, trust="all", speed=1e9, follows_viewers=Tr
 
 
 async def lived(
-    place: Path, config: str, *, look: bool, first: float = 60.0, options: Options = BACKGROUND
+    place: Path,
+    config: str,
+    *,
+    look: bool,
+    first: float = 60.0,
+    options: Options = BACKGROUND,
+    asks: bool = False,
+    stays: bool = False,
 ) -> tuple[State, list[ev.AnyEvent]]:
-    """A run in the background, its terminal lost at the first gate (`look`), or never there."""
+    """A run in the background, its terminal lost at the first gate (`look`), never (`stays`), or never there."""
     session_module.FIRST_VIEWER_SECONDS = first
     sprint = small.make(place / "repo", config=config)
     project = small.project_of(place / "repo", place / "state")
@@ -57,7 +65,12 @@ async def lived(
                 await asyncio.sleep(0.01)
             watching = await Watching.open(project.state.socket, VERSION, 0)
             reading = asyncio.create_task(_drain(watching))
-            await opened.wait()
+            if asks:
+                assert (await watching.tell(SetAttended(id="u", attended=True, by="you"))).ok
+            gate = asyncio.create_task(opened.wait())
+            await asyncio.wait((running, gate) if stays else (gate,), return_when=asyncio.FIRST_COMPLETED)
+            assert not (stays and opened.is_set()), "it was held up"
+            gate.cancel()
             watching.close()
             await reading
         return await running, said
@@ -92,11 +105,19 @@ async def test_a_lease_bounds_a_run_that_nobody_watches(tmp_path: Path) -> None:
     assert any(isinstance(event, ev.Noted) and "lease_hours" in event.text for event in said)
 
 
+async def test_who_looks_on_at_a_run_that_asks_nobody_holds_nothing_up(tmp_path: Path) -> None:
+    """`devteam run --unattended` with a dashboard attached from before its first gate to its end."""
+    state, said = await lived(tmp_path, GATED, look=True, options=ASKS_NOBODY, stays=True)
+    assert state.outcome == "done"
+    assert not any(isinstance(event, ev.AttendanceChanged | ev.GateOpened) for event in said)
+    assert unwatched(state) == tuple(state.tasks)
+
+
 @pytest.mark.parametrize("detached", ["continue", "wait", "pause"])
-async def test_a_run_that_asks_nobody_asks_who_looks_on_and_goes_on_without_them(tmp_path: Path, detached: str) -> None:
-    """`devteam run --unattended` with a dashboard attached and closed again at its first gate."""
+async def test_who_wants_to_be_asked_is_asked_until_they_leave(tmp_path: Path, detached: str) -> None:
+    """The same with `U` pressed, and closed again at its first gate."""
     config = GATED.replace("[gates]", f'[gates]\ndetached = "{detached}"')
-    state, said = await lived(tmp_path, config, look=True, options=ASKS_NOBODY)
+    state, said = await lived(tmp_path, config, look=True, options=ASKS_NOBODY, asks=True)
     assert state.outcome == "done"
     assert [event.attended for event in said if isinstance(event, ev.AttendanceChanged)] == [True, False]
 
