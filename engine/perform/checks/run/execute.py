@@ -235,7 +235,8 @@ def measured_of(
     report = _redacted(report, tools.redact)
     if version and not report.version:
         report = replace(report, version=version)
-    artefacts = _artefacts(tools, prepared, stdout, finished.stderr)
+    out, err = (tools.redact(said.decode("utf-8", "replace")) for said in (stdout, finished.stderr))  # once, for all
+    artefacts = _artefacts(tools, prepared, out, err)
     percent: float | None = None
     files: dict[str, FileCoverage] = {}
     if prepared.coverage is not None:
@@ -256,7 +257,7 @@ def measured_of(
         report=report,
         coverage=percent,
         lines=files,
-        output=_tail(tools, stdout, finished.stderr, (str(room), str(setting.checkout))),
+        output=_tail(out, err, (str(room), str(setting.checkout))),
         artefacts=artefacts,
         room=start.tree,
         env_hash=hashlib.sha256(repr(sorted(start.env.items())).encode()).hexdigest(),
@@ -328,29 +329,28 @@ def _redacted(report: Report, redact: Callable[[str], str]) -> Report:
     return report if said == encoded else msgspec.json.decode(said, type=Report)
 
 
-def _tail(tools: Tools, stdout: bytes, stderr: bytes, roots: Iterable[str]) -> str:
-    # More than is kept: a secret that the first cut halves is not recognised, so the second cut takes it away.
-    text = tools.redact(stdout[-TAIL - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL:]
+def _tail(stdout: str, stderr: str, roots: Iterable[str]) -> str:
+    """The end of what was said, redacted as it is."""
+    text = stdout[-TAIL:]
     if stderr.strip():
-        text += "\n" + tools.redact(stderr[-TAIL // 2 - LINE_LOOKED_AT :].decode("utf-8", "replace"))[-TAIL // 2 :]
+        text += "\n" + stderr[-TAIL // 2 :]
     for root in roots:
         text = text.replace(root + "/", "")
     return clean(text)[-TAIL:].strip()
 
 
-def _artefacts(tools: Tools, prepared: Prepared, stdout: bytes, stderr: bytes) -> dict[str, str]:
-    found: dict[str, bytes] = {"stdout": stdout, "stderr": stderr}
+def _artefacts(tools: Tools, prepared: Prepared, stdout: str, stderr: str) -> dict[str, str]:
+    """`stdout` and `stderr` are redacted; what the tool wrote to files is not yet."""
+    found: dict[str, bytes] = {}
     for name, path in (("account", prepared.account), ("report", prepared.report), ("coverage", prepared.coverage)):
         if path is not None and path.is_file():
             try:
                 found[name] = read_bounded(path)
             except UnreadableError:
                 continue
-    return {
-        name: tools.store.keep(tools.redact(data.decode("utf-8", "replace")).encode())
-        for name, data in found.items()
-        if data
-    }
+    kept = {"stdout": stdout, "stderr": stderr}
+    kept |= {name: tools.redact(data.decode("utf-8", "replace")) for name, data in found.items()}
+    return {name: tools.store.keep(text.encode()) for name, text in kept.items() if text}
 
 
 def forget(reports: Path) -> None:
