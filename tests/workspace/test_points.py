@@ -49,7 +49,7 @@ def test_a_checkpoint_keeps_git_and_files_and_comes_back(
         work.restore_checkpoint("none", 1.0)
 
 
-def test_baselines_are_named_refs_and_the_same_place_is_the_same_baseline(work: Workspace, history: list[str]) -> None:
+def test_baselines_are_names_and_the_same_place_is_the_same_baseline(work: Workspace, history: list[str]) -> None:
     one = work.create_baseline("all_tests_passing", 5.0, "green")
     assert work.create_baseline("all_tests_passing", 6.0).ref == one.ref
     made = work.prepare(0)
@@ -61,6 +61,17 @@ def test_baselines_are_named_refs_and_the_same_place_is_the_same_baseline(work: 
     back = work.roll_back_to_baseline(one.ref, 8.0)
     assert back.commit == one.commit == work.head()
     assert work.roll_back_to_baseline("all_tests_passing", 9.0).commit == two.commit
+    assert not work.store.repo.refs(f"refs/devteam/{work.sprint}/baseline"), "a name needs no ref of the user's"
+
+
+def test_baselines_of_older_versions_were_refs_and_still_are_baselines(
+    work: Workspace, repo: Path, history: list[str]
+) -> None:
+    git(repo, "update-ref", f"refs/devteam/{work.sprint}/baseline/sprint_start", history[0])
+    later = work.create_baseline("sprint_start", 5.0)
+    assert later.ref == "baseline/sprint_start-2"
+    assert work.roll_back_to_baseline(later.ref, 6.0).moved is False
+    assert work.roll_back_to_baseline(f"refs/devteam/{work.sprint}/baseline/sprint_start", 7.0).commit == history[0]
 
 
 def test_smart_finds_the_last_good_commit_and_undo_brings_it_back(work: Workspace, history: list[str]) -> None:

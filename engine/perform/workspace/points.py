@@ -1,10 +1,12 @@
-"""Checkpoints, baselines and rollback: refs in devteam/, a backup before every move, the user's work never touched."""
+"""Checkpoints, baselines and rollback: records of places on the branch, a backup ref before every move back of it, the
+user's work never touched."""
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -89,36 +91,55 @@ def restore_checkpoint(store: Store, sprint: str, checkpoint: str, at: float) ->
 
 
 def create_baseline(store: Store, sprint: str, milestone: str, at: float, description: str = "") -> Baseline:
-    """A named ref at the branch's place. The same milestone at the same place is the same baseline."""
+    """A name for the branch's place. The same milestone at the same place is the same baseline.
+
+    A record in the state folder, as a checkpoint is: no ref, or the user's repository would have one for each task."""
     commit = sprint_head(store, sprint)
-    name = clean_name(milestone)
-    ref, number = ref_of(sprint, "baseline", name), 1
-    while (taken := store.repo.at(ref)).get(ref, commit) != commit:
-        number += 1
-        ref = ref_of(sprint, "baseline", f"{name}-{number}")
-    made = Baseline(milestone=milestone, ref=ref, commit=commit, at=at, description=clean_line(description))
-    if ref not in taken:
-        store.repo.update_refs([(ref, commit, store.repo.null)], STEP)
-    write(store.folder("baselines", sprint) / f"{ref.rsplit('/', 1)[1]}.json", msgspec.json.encode(made))
+    name = next(name for name in _numbered(clean_name(milestone)) if _place(store, sprint, name) in ("", commit))
+    made = Baseline(
+        milestone=milestone, ref=f"baseline/{name}", commit=commit, at=at, description=clean_line(description)
+    )
+    write(store.folder("baselines", sprint) / f"{name}.json", msgspec.json.encode(made))
     return made
 
 
+def _place(store: Store, sprint: str, name: str) -> str:
+    """The commit of the baseline of this name; empty: there is none."""
+    kept = _recorded(store.folder("baselines", sprint) / f"{name}.json")
+    if kept is not None:
+        return kept.commit
+    ref = ref_of(sprint, "baseline", name)  # of an older version
+    return store.repo.at(ref).get(ref, "")
+
+
+def _recorded(path: Path) -> Baseline | None:
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Baseline)
+    except (OSError, msgspec.MsgspecError):
+        return None
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}-{number}" for number in itertools.count(2))
+
+
 def list_baselines(store: Store, sprint: str) -> list[Baseline]:
-    found = []
+    """Oldest first; those of older versions, which were refs, too."""
+    found = {}
     for ref, commit in store.repo.refs(ref_of(sprint, "baseline")).items():
         name = ref.rsplit("/", 1)[1]
-        try:
-            kept = (store.folder("baselines", sprint) / f"{name}.json").read_bytes()
-            found.append(msgspec.json.decode(kept, type=Baseline))
-        except (OSError, msgspec.MsgspecError):
-            found.append(Baseline(milestone=name, ref=ref, commit=commit))
-    return sorted(found, key=lambda item: (item.at, item.ref))
+        found[name] = Baseline(milestone=name, ref=ref, commit=commit)
+    for path in store.folder("baselines", sprint).glob("*.json"):
+        if (kept := _recorded(path)) is not None:
+            found[path.stem] = kept
+    return sorted(found.values(), key=lambda item: (item.at, item.ref))
 
 
 def roll_back_to_baseline(store: Store, sprint: str, baseline: str, at: float) -> Rollback:
-    """By milestone (the latest of that name), by ref, or by the ref's last part."""
+    """By milestone (the latest of that name), by its whole name, or by the last part of that."""
     found = list_baselines(store, sprint)
-    named = [item for item in found if baseline in (item.milestone, item.ref, item.ref.rsplit("/", 1)[1])]
+    named = [item for item in found if baseline in (item.milestone, item.ref, item.ref.rsplit("/", 1)[-1])]
     if not named:
         raise WorkspaceError(f"there is no baseline {clean_line(baseline)}", hint="devteam baseline list")
     return go_to(store, sprint, named[-1].commit, f"baseline {clean_line(baseline)}", at)
