@@ -64,11 +64,12 @@ def open_project(start: Path, env: Mapping[str, str], home: Path) -> Project:
     return Project(root=root, repo=RepoPaths(root=root), state=state_paths(root, env, home), home=home, env=env)
 
 
-def stored_state(project: Project, sprint: SprintFolder) -> State:
-    """The sprint's state as the journal has it; one that never ran is made from its plan."""
+def stored_state(project: Project, sprint: SprintFolder, *, to_show: bool = False) -> State:
+    """The sprint's state as the journal has it; one that never ran is made from its plan. `to_show`: see
+    `shown_state`."""
     try:
         with Journal.open(project.repo.db, clock=lambda: 0.0, backup_dir=project.backups, read_only=True) as journal:
-            state = load_state(journal, sprint.id)
+            state = shown_state(journal, sprint.id) if to_show else load_state(journal, sprint.id)
     except JournalMissing:
         state = State()
     if state.sprint:
@@ -88,6 +89,24 @@ def load_state(journal: Journal, stream: str) -> State:
         seq, body = kept
         try:
             return fold(journal.read(stream, after=seq), msgspec.json.decode(body, type=State))
+        except msgspec.DecodeError:
+            pass
+    return fold(journal.read(stream))
+
+
+def shown_state(journal: Journal, stream: str) -> State:
+    """A state for people to look at, and for nothing else: after an upgrade the whole history is not folded for it.
+
+    The snapshot of another version is taken where this one reads all that it says, to the last value. A new engine
+    never does: it folds anew, and its first snapshot takes the place of the old one.
+    """
+    kept = journal.load_snapshot(stream, fingerprint()) or journal.load_snapshot(stream, None)
+    if kept is not None:
+        seq, body = kept
+        try:
+            state = msgspec.json.decode(body, type=State)
+            if msgspec.json.decode(msgspec.json.encode(state)) == msgspec.json.decode(body):
+                return fold(journal.read(stream, after=seq), state)
         except msgspec.DecodeError:
             pass
     return fold(journal.read(stream))

@@ -31,7 +31,7 @@ _LAST_OF = "SELECT seq FROM event WHERE stream = ? ORDER BY version DESC LIMIT 1
 _STREAMS = """WITH RECURSIVE s(x) AS (SELECT min(stream) FROM event UNION ALL
   SELECT (SELECT min(stream) FROM event WHERE stream > x) FROM s WHERE x IS NOT NULL)
   SELECT x FROM s WHERE x IS NOT NULL"""
-_SNAPSHOT = "SELECT seq, body, crc, chain FROM snapshot WHERE stream = ? AND fingerprint = ?"
+_SNAPSHOT = "SELECT seq, fingerprint, body, crc, chain FROM snapshot WHERE stream = ?"
 
 
 class Reader:
@@ -75,12 +75,13 @@ class Reader:
         with self._reading():
             return [str(row[0]) for row in self._connection.execute(_STREAMS)]
 
-    def load_snapshot(self, stream: str, fingerprint: str) -> tuple[int, bytes] | None:
-        """The stream's snapshot, if it is whole, of this fingerprint and of this history: it is only ever a cache."""
+    def load_snapshot(self, stream: str, fingerprint: str | None) -> tuple[int, bytes] | None:
+        """The stream's snapshot, if it is whole, of this fingerprint (None: of any) and of this history: it is only
+        ever a cache."""
         with contextlib.suppress(*DAMAGE):
-            for seq, body, crc, chain in self._connection.execute(_SNAPSHOT, (stream, fingerprint)):
-                whole = crc32(snapshot_content(stream, seq, fingerprint, body, chain)) == crc
-                if whole and self._chain_at(seq) == chain:
+            for seq, made_by, body, crc, chain in self._connection.execute(_SNAPSHOT, (stream,)):
+                whole = crc32(snapshot_content(stream, seq, made_by, body, chain)) == crc
+                if whole and fingerprint in (None, made_by) and self._chain_at(seq) == chain:
                     return seq, body
         return None
 

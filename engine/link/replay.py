@@ -46,6 +46,8 @@ SLICE = 50
 """Envelopes folded at a time behind the screen: some milliseconds."""
 PAUSE = 0.002
 """Seconds left to the screen between two slices."""
+FIRST_PICTURE = 0.5
+"""Seconds left to the screen for its first picture before that begins."""
 REFUSAL = "this is a recording: nothing can be changed in it"
 
 
@@ -162,6 +164,7 @@ class ReplayLink:
 
     async def _fold_behind(self) -> None:
         """The rest of the recording while it is watched, so that a seek has little left to do."""
+        await asyncio.sleep(FIRST_PICTURE)
         while self._folded < len(self._items):
             self._fold_to(min(len(self._items), self._folded + SLICE))
             await asyncio.sleep(PAUSE)

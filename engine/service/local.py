@@ -63,6 +63,10 @@ class Desk(Struct, frozen=True, kw_only=True):
     def state(self, hint: str = "") -> State:
         return stored_state(self.project, self.sprint(hint))
 
+    def shown(self, hint: str = "") -> State:
+        """Where the sprint stands, to be looked at: quick after an upgrade too, and nothing to decide by."""
+        return stored_state(self.project, self.sprint(hint), to_show=True)
+
     def any_sprint(self) -> bool:
         """Whether there is a sprint, whatever the journal can tell of it."""
         return bool(list_sprints(self.project.root))
@@ -73,7 +77,7 @@ class Desk(Struct, frozen=True, kw_only=True):
             if folder.problem:
                 lines.append(SprintLine(id=folder.id, title=folder.problem, status="unreadable", done=0, total=0))
                 continue
-            state = stored_state(self.project, folder)
+            state = stored_state(self.project, folder, to_show=True)
             done, total = state.progress()
             word = of_sprint(state) or folder.status
             lines.append(

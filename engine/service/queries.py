@@ -34,6 +34,7 @@ from engine.link.protocol import (
 )
 from engine.plans.sprints import SprintFolder
 from engine.service.local import Desk
+from engine.service.recorded import outputs
 
 if TYPE_CHECKING:
     from engine.perform.checks.run.measure import Measurement
@@ -153,16 +154,8 @@ class Answers:
     def _output(self, query: GetOutput) -> Answered:
         effects = [query.effect] if query.effect else self._calls_of(query.task)
         lines: list[AnyActivity] = []
-        decoder = msgspec.json.Decoder(AnyActivity)
         for effect in effects:
-            path = self._log(effect, ".jsonl")
-            if not path.is_file():
-                continue
-            for line in path.read_bytes().splitlines():
-                try:
-                    lines.append(decoder.decode(line))
-                except (msgspec.DecodeError, UnicodeDecodeError):
-                    continue
+            lines += outputs(self._log(effect, ".jsonl"))
         return Answered(output=tuple(lines[-query.limit :]))
 
     def _log(self, effect: str, ending: str) -> Path:

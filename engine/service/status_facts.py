@@ -71,4 +71,4 @@ def status_facts(state: State, holder: Holder | None, viewers: int | None) -> di
 
 def status_of(desk: Desk, hint: str = "") -> dict[str, Any]:
     holder = desk.engine()
-    return status_facts(desk.state(hint), holder, desk.viewers() if holder else None)
+    return status_facts(desk.shown(hint), holder, desk.viewers() if holder else None)

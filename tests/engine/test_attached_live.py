@@ -14,6 +14,7 @@ from engine.link.protocol import LinkStatus
 from engine.link.recording import record
 from engine.service.links import attached_link
 from engine.service.local import Desk
+from engine.service.recorded import recorded as read_where_it_lies
 from tests.engine import small
 from tests.patience import patience
 
@@ -57,6 +58,7 @@ async def test_a_running_engine_is_followed_from_another_process(tmp_path: Path)
     assert "connected" in statuses
     assert {"trying", "mending"} <= set(said)
     recorded = await record(attached_link(desk, sprint))
+    assert read_where_it_lies(desk, sprint) == recorded
     assert fold(item for item in recorded if isinstance(item, ev.Envelope)) == known
     words = [item.text for item in recorded if isinstance(item, AgentOutput)]
     assert words.index("trying") < words.index("mending")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from engine.bus import Bus
@@ -20,7 +21,7 @@ from engine.core.state import State, Status
 from engine.journal import Journal, JournalError, JournalFull
 from engine.journal.journal_errors import JournalBroken, JournalReadOnly
 from engine.perform.process.spawning import PerformError
-from engine.project import load_state
+from engine.project import load_state, shown_state
 from engine.runner import Runner, RunOptions
 from tests.core.world import happy, outcome, plan_of
 
@@ -311,6 +312,38 @@ async def test_a_resume_folds_from_the_snapshot(bench: Bench) -> None:
         assert kept is not None
         assert kept[0] == ended.seq
         assert load_state(journal, "s") == ended
+
+
+async def test_what_is_shown_after_an_upgrade_is_not_folded_from_the_start(bench: Bench) -> None:
+    """A snapshot of another version is good enough to look at where all of it is read; an engine never takes it."""
+    with bench.open() as journal:
+        ended = await bench.runner(journal, Scripted()).run(bench.options())
+        journal.append("s", [ev.Noted(text="after the snapshot")])
+        read: list[int] = []
+        real = journal.read
+
+        def counted(*where: object, **more: object) -> Iterator[ev.Envelope]:
+            for envelope in real(*where, **more):  # type: ignore[arg-type]
+                read.append(envelope.seq)
+                yield envelope
+
+        journal.read = counted  # type: ignore[method-assign]
+        whole = load_state(journal, "s")
+        assert len(read) == ended.seq + 1
+        read.clear()
+        assert shown_state(journal, "s") == whole
+        assert read == [ended.seq + 1]
+
+
+@pytest.mark.parametrize("old", [b'"gone_field":1,', b'"tasks":7,'], ids=["unknown", "type"])
+async def test_a_snapshot_of_another_version_that_says_more_is_not_shown(bench: Bench, old: bytes) -> None:
+    with bench.open() as journal:
+        ended = await bench.runner(journal, Scripted()).run(bench.options())
+        kept = journal.load_snapshot("s", None)
+        assert kept is not None
+        wrong = msgspec.json.encode(msgspec.structs.replace(ended, branch="another"))
+        journal.save_snapshot("s", kept[0], b"{" + old + wrong[1:], "older")  # the first of two values is read, too
+        assert shown_state(journal, "s") == ended
 
 
 async def test_an_edit_read_while_the_journal_is_full_is_not_forgotten_at_the_end(bench: Bench) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import gc
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,12 +40,13 @@ def show(
     """`devteam tui`. `served`: a browser is at the other end of its pipes."""
     from engine.link.replay import ReplayLink
     from engine.link.user_errors import UserError, as_user_error
-    from engine.service.links import attached_link, waiting_link
+    from engine.service.links import waiting_link
 
     if not served and not say.on_terminal():
         raise UserError("the dashboard needs a terminal", "without one: devteam status, devteam log --follow")
     if replay.endswith(".jsonl"):
-        link = ReplayLink.from_file(Path(replay), speed=1.0, at_end=False)
+        with _many_objects():
+            link = ReplayLink.from_file(Path(replay), speed=1.0, at_end=False)
         _leave(_open(link, _options(None, theme, ascii_only, replay=True)))
         return
     try:
@@ -56,11 +58,12 @@ def show(
         return
     options = _options(desk, theme, ascii_only, replay=bool(replay))
     if replay:
-        from engine.link.recording import record
+        from engine.service.recorded import recorded
 
         folder = desk.sprint(replay)
-        recorded = asyncio.run(record(attached_link(desk, folder)))
-        _leave(_open(ReplayLink(recorded, name=folder.id, speed=1.0, at_end=False), options))
+        with _many_objects():
+            link = ReplayLink(recorded(desk, folder), name=folder.id, speed=1.0, at_end=False)
+        _leave(_open(link, options))
         return
     if not desk.any_sprint():
         _leave(_open(waiting_link(desk), options), trust, no_sandbox)
@@ -77,6 +80,18 @@ def show(
     leave = _attached(desk, folder, options, trust, no_sandbox, quiet=served)
     if not served:
         _leave(leave, trust, no_sandbox)
+
+
+@contextlib.contextmanager
+def _many_objects() -> Iterator[None]:
+    """A long recording is read, kept to the end and never changed: looking for cycles in it, again and again while it
+    grows and afterwards, would cost more than reading it."""
+    gc.disable()
+    try:
+        yield
+        gc.freeze()
+    finally:
+        gc.enable()
 
 
 def show_demo(folder: Path, options: Options) -> None:

@@ -9,7 +9,7 @@ def show(sprint: str, json: bool) -> None:
     """Where the sprint stands, as one JSON object or as lines for people."""
 
     desk = say.desk()
-    state = desk.state(sprint)
+    state = desk.shown(sprint)
     holder = desk.engine()
     viewers = desk.viewers() if holder else None
     if json:
