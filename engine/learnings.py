@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path, PurePosixPath
+from stat import S_ISREG
+from typing import NamedTuple
 
 from engine import files
 from engine.core.clean import clean, clean_line
@@ -16,9 +20,12 @@ from engine.paths import RepoPaths, kebab
 MOST_SHOWN = 5
 MOST_CHARS = 1_600
 LARGEST = 64_000
+MOST_TASKS = 300
+"""Files about single tasks that are read; decisions are all read."""
 ALIKE = 0.75
 """Share of words two titles have in common to be the same learning."""
 _FILE = re.compile(r"(\d{3,})-([a-z0-9][\w.-]*)\.md$")
+_TASK = re.compile(r"\d{3,}-task-\d")
 _FIELD = re.compile(r"^- (kind|origin|files|contradicted|settled): (.*)$", re.MULTILINE)
 _WORD = re.compile(r"[a-z][a-z0-9_]{2,}")
 _PLAIN = frozenset(
@@ -58,19 +65,55 @@ class Relevant(Struct, frozen=True, kw_only=True):
 
 
 def read_all(root: Path) -> tuple[Learning, ...]:
-    """Every learning of every sprint, oldest sprint first; a file that cannot be read is left out."""
-    folder = RepoPaths(root=root).sprints
-    found = []
-    for path in sorted(folder.glob("*/learnings/*.md")) if folder.is_dir() else ():
-        if not _FILE.search(path.name) or path.is_symlink():
-            continue
+    """Every learning of every sprint, oldest sprint first; a file that cannot be read is left out.
+
+    Of what tasks went through, which is one file a task, the latest: else every call would read all that ever was.
+    """
+    places = list(_places(RepoPaths(root=root).sprints))
+    told = [place for place in places if _TASK.match(place.name)]
+    gone = set(told[:-MOST_TASKS])
+    found = (_read(place, place.stat()) for place in places if place not in gone)
+    return tuple(one for one in found if one is not None)
+
+
+def _places(folder: Path) -> Iterator[_Place]:
+    """The files of learnings/, oldest sprint first."""
+    for sprint in _names(folder):
+        inside = f"{folder}/{sprint}/learnings"
+        yield from (_Place(f"{inside}/{name}", sprint, name) for name in _names(inside) if _FILE.search(name))
+
+
+def _names(folder: Path | str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))  # noqa: PTH208  names, of thousands
+    except OSError:
+        return []
+
+
+class _Place(NamedTuple):
+    path: str
+    sprint: str
+    name: str
+
+    def stat(self) -> tuple[int, int, int]:
+        """What changes when the file does; nothing of a link."""
         try:
-            with path.open("rb") as file:
-                text = file.read(LARGEST).decode("utf-8", "replace")
+            seen = os.lstat(self.path)
         except OSError:
-            continue
-        found.append(parse(f"{path.parents[1].name}/{path.stem}", text, path))
-    return tuple(found)
+            return (0, 0, 0)
+        return (seen.st_mtime_ns, seen.st_size, seen.st_ino) if S_ISREG(seen.st_mode) else (0, 0, 0)
+
+
+@lru_cache(maxsize=MOST_TASKS + 200)
+def _read(place: _Place, seen: tuple[int, int, int]) -> Learning | None:
+    if not any(seen):
+        return None
+    try:
+        with Path(place.path).open("rb") as file:
+            text = file.read(LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return None
+    return parse(f"{place.sprint}/{place.name.removesuffix('.md')}", text, Path(place.path))
 
 
 def parse(name: str, text: str, path: Path) -> Learning:
@@ -157,7 +200,7 @@ def relevant(learnings: Sequence[Learning], words: str, files: Iterable[str]) ->
             continue
         same = [path for path in one.files if path in paths]
         near = [path for path in one.files if str(PurePosixPath(path).parent) in folders and path not in same]
-        shared = sorted(wanted & _words(f"{one.title} {one.text}"), key=lambda word: (-len(word), word))
+        shared = sorted(wanted & _words_of(one), key=lambda word: (-len(word), word))
         score = 5 * len(same) + 2 * bool(near) + len(shared) + (1 if one.avoid else 0)
         if same or near or len(shared) >= 2:
             parts = [f"same file {same[0]}"] if same else [f"near {near[0]}"] if near else []
@@ -171,6 +214,11 @@ def shown(one: Learning) -> str:
     """What a prompt points at: bounded, with its name so that an agent can contradict it."""
     text = one.text if len(one.text) <= MOST_CHARS else one.text[:MOST_CHARS] + "\n[… cut …]\n"
     return f"{text.rstrip()}\n\n(learning {one.name})\n"
+
+
+@lru_cache(maxsize=MOST_TASKS + 200)
+def _words_of(one: Learning) -> frozenset[str]:
+    return _words(f"{one.title} {one.text}")
 
 
 def _words(text: str) -> frozenset[str]:

@@ -227,13 +227,24 @@ def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: s
 
 def list_sprints(root: Path) -> tuple[SprintFolder, ...]:
     """Every sprint by number, also those whose plan cannot be read."""
+    return tuple(_opened(*found) for found in _folders(root))
+
+
+def _folders(root: Path) -> list[tuple[Path, int, str]]:
+    """Path, number and slug of every sprint, by number."""
     folder = RepoPaths(root=root).sprints
     found = []
     for path in folder.iterdir() if folder.is_dir() else ():
         match = _FOLDER.match(path.name)
         if match and path.is_dir():
-            found.append(_opened(path, int(match.group(1)), match.group(2)))
-    return tuple(sorted(found, key=lambda sprint: (sprint.number, sprint.slug)))
+            found.append((path, int(match.group(1)), match.group(2)))
+    return sorted(found, key=lambda one: one[1:])
+
+
+def _newest(folders: Sequence[tuple[Path, int, str]]) -> SprintFolder:
+    """The newest that is not complete, else the newest."""
+    newest_first = (_opened(*found) for found in reversed(folders))
+    return next((sprint for sprint in newest_first if sprint.status != "COMPLETE"), None) or _opened(*folders[-1])
 
 
 def _opened(path: Path, number: int, slug: str) -> SprintFolder:
@@ -260,13 +271,15 @@ def _status(plan: Plan) -> str:
 
 def find_sprint(root: Path, hint: str = "") -> SprintFolder:
     """By id, number, or part of the slug or title. No hint: the newest that is not complete, else the newest."""
+    wanted = hint.strip().lower()
+    folders = _folders(root)
+    if exact := next((folder for folder in folders if wanted and folder[0].name == wanted), None):
+        return _opened(*exact)  # without a look at all the other plans
+    if not wanted and folders:
+        return _newest(folders)
     sprints = list_sprints(root)
     if not sprints:
         raise SprintNotFound("There is no sprint yet. Type: devteam plan --from plan.md")
-    wanted = hint.strip().lower()
-    if not wanted:
-        unfinished = [sprint for sprint in sprints if sprint.status != "COMPLETE"]
-        return (unfinished or list(sprints))[-1]
     for found in _by_hint(sprints, wanted):
         if len(found) == 1:
             return found[0]

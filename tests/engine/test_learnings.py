@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine import learnings
 from engine.core import events as ev
 from engine.core.model import Disputed, Role
@@ -99,3 +101,21 @@ def test_what_the_human_says_of_a_contradicted_learning_stands_in_its_file(tmp_p
     assert (second.disputes, "only in production" in learnings.shown(second)) == ((), True)
     second.path.write_text(learnings.with_dispute(second, "003-y, task 1.1: no redis"))
     assert learnings.read_all(tmp_path)[1].disputes == ("003-y, task 1.1: no redis",)
+
+
+def test_of_what_tasks_went_through_the_latest_are_read_and_every_decision(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And no file twice while it is as it was."""
+    write(tmp_path, "001-login", 1, text="Use argon2 for passwords")
+    folder = tmp_path / ".devteam/sprints/001-login/learnings"
+    for number in range(2, learnings.MOST_TASKS + 12):
+        (folder / f"{number:03d}-task-1.{number}.md").write_text(f"# Task 1.{number}\n")
+    every = learnings.read_all(tmp_path)
+    assert len(every) == learnings.MOST_TASKS + 1
+    assert every[0].title == "Use argon2 for passwords" and every[-1].title == f"Task 1.{learnings.MOST_TASKS + 11}"
+    monkeypatch.setattr(learnings, "parse", None)
+    assert learnings.read_all(tmp_path) == every
+    monkeypatch.undo()
+    every[-1].path.write_text("# Another word\n")
+    assert learnings.read_all(tmp_path)[-1].title == "Another word"
