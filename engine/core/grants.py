@@ -93,6 +93,10 @@ class Rule(StrEnum):
     """The plan says that nothing changes; for inputs beside those of the tests the program answers otherwise."""
     MORE_CHANGED = "more-changed"
     """A part of the change that can be taken back while every test stays green."""
+    OWN_EXPECTATION = "own-expectation"
+    """Expected data that the change wrote itself is all that proves it, and the plan names only a pattern for it."""
+    UNWATCHED = "unwatched"
+    """Nothing is to be shown, and no test reads a source file that the change gives another meaning."""
     NOT_DONE = "not-done"
     """Asked for by name, and neither in the base nor in the change."""
 

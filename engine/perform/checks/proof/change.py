@@ -254,6 +254,15 @@ def new_examples(owned: Sequence[Owned], documented: frozenset[str]) -> list[tup
     ]
 
 
+def snapshot_of(path: str) -> str:
+    """The test file whose snapshots a file holds (jest, vitest); empty: it is none."""
+    folder, name = posixpath.split(path)
+    above, last = posixpath.split(folder)
+    return (
+        posixpath.join(above, name.removesuffix(".snap")) if last == "__snapshots__" and name.endswith(".snap") else ""
+    )
+
+
 def _test_files(owned: Sequence[Owned], ground: Ground, now: Mapping[str, bytes]) -> tuple[str, ...]:
     found = dict.fromkeys(
         one.path for one in owned if one.owner in (Owner.TEST, Owner.NEW_TEST) and one.after is not None
@@ -261,6 +270,7 @@ def _test_files(owned: Sequence[Owned], ground: Ground, now: Mapping[str, bytes]
     for one in owned:
         if one.owner is Owner.DATA:
             found |= dict.fromkeys(mentions(one.path, now))
+            found |= dict.fromkeys(path for path in (snapshot_of(one.path),) if path in now)
         elif one.owner is Owner.SUPPORT and one.after is not None and posixpath.basename(one.path) != "conftest.py":
             found |= dict.fromkeys(path for path in mentions(posixpath.splitext(one.path)[0], now))
     return tuple(found)

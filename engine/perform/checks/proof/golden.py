@@ -23,6 +23,10 @@ LESS = re.compile(
     r"\b(?:drop\w*|remov\w+|no\s+longer|without|hid(?:e|es|den)|omit\w*|skip\w*|only|leave\s+out|delete\w*|not\s+(?:shown?|listed|printed))\b",
     re.I,
 )
+ORDER = re.compile(
+    r"\b(?:order\w*|sort\w*|swap\w*|revers\w*|first|last|before|after|behind|columns?|align\w*|wrap\w*|group\w*)\b",
+    re.I,
+)
 DIGITS = re.compile(r"\b(?:decimals?|digits?|round\w*|precision|places|format\w*|cents?)\b", re.IGNORECASE)
 SIGNS = {
     ";": r"semicolons?", ",": r"commas?", ":": r"colons?", "|": r"pipes?|bars?", "-": r"dash(?:es)?|hyphens?|minus", "+": r"plus",
@@ -49,9 +53,9 @@ def stated(before: bytes | None, after: bytes | None, text: str) -> bool:
         gone, come = had[start:stop], has[first:last]
         if kind == "insert" and not _new_lines(come, words, had):
             return False
-        if kind == "delete" and not (LESS.search(text) and all(words.names(line) for line in gone)):
+        if kind == "delete" and not all(words.less(line) for line in gone):
             return False
-        if kind == "replace" and not _replaced(gone, come, words):
+        if kind == "replace" and not _replaced(gone, come, words, had):
             return False
     return True
 
@@ -65,15 +69,39 @@ def _new_lines(lines: Iterable[str], words: _Told, old: list[str]) -> bool:
     return all(words.names(line) and words.counts(line, old) for line in lines)
 
 
-def _replaced(gone: list[str], come: list[str], words: _Told) -> bool:
+def _replaced(gone: list[str], come: list[str], words: _Told, old: list[str]) -> bool:
     """Tokens that came in are stated, with numbers whole or by their digits; what was there may come again.
 
-    A line that only looks otherwise says nothing that could be stated.
+    Line by line: what one of them said is not stated of the next. Where the task speaks of an order, all together. A
+    line that only looks otherwise says nothing that could be stated.
     """
     said = {tuple(TOKEN.findall(line)) for line in gone}
     if any(tuple(TOKEN.findall(line)) in said and line not in gone for line in come):
         return False
-    return any(_tokens_stated(pattern, gone, come, words) for pattern in (TOKEN, DIGIT_TOKEN))
+    if words.orders():
+        return any(_tokens_stated(pattern, gone, come, words) for pattern in (TOKEN, DIGIT_TOKEN))
+    left = list(gone)
+    fresh = []
+    for line in come:
+        at = next((number for number, was in enumerate(left) if _says_as_much(was, line, words)), None)
+        if at is None:
+            fresh.append(line)
+            continue
+        if not all(words.less(was) for was in left[:at]):
+            return False
+        left = left[at + 1 :]
+    return _new_lines(fresh, words, old) and all(words.less(was) for was in left)
+
+
+def _says_as_much(was: str, now: str, words: _Told) -> bool:
+    """The line with other tokens where the task states them: nothing is lost, what is kept comes in its order."""
+    if not any(_tokens_stated(pattern, [was], [now], words) for pattern in (TOKEN, DIGIT_TOKEN)):
+        return False
+    had, has = ([token for token in TOKEN.findall(line) if token[0].isalnum()] for line in (was, now))
+    kept = [token for token in has if token in had]
+    rest = iter(had)
+    ordered = all(token in rest for token in kept)
+    return ordered and (len(has) >= len(had) or words.less(was) or words.less(" ".join(Counter(had) - Counter(has))))
 
 
 def _tokens_stated(pattern: re.Pattern[str], gone: list[str], come: list[str], words: _Told) -> bool:
@@ -111,6 +139,13 @@ class _Told:
                 return True
             return token.casefold() in {each.casefold() for each in old} and self._letters(token)
         return self._sign(token)
+
+    def orders(self) -> bool:
+        return ORDER.search(self._text) is not None
+
+    def less(self, line: str) -> bool:
+        """What the line says is not to be there any more."""
+        return not line.strip() or (LESS.search(self._text) is not None and self.names(line))
 
     def counts(self, line: str, old: list[str]) -> bool:
         """Every number of the line stands in the text, or is what the text wants of the last numbers of the old lines.

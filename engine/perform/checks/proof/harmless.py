@@ -48,6 +48,11 @@ def _is(kind: HarmlessKind, file: Source) -> bool:
             return file.path.startswith(DOCUMENTS) or _means(file)
 
 
+def means_the_same(file: Source) -> bool:
+    """Whether nothing but comments, docstrings, layout and annotations differs, or it is a document's example."""
+    return file.path.startswith(DOCUMENTS) or _means(file, annotations=False)
+
+
 def _means(file: Source, *, annotations: bool = True) -> bool:
     """Whether the program is the same but for comments, docstrings and layout (and annotations)."""
     if file.before is None or file.after is None:

@@ -63,6 +63,8 @@ class Scales:
         """Regressions of R1 that an edited oracle may explain."""
         self.late: list[Fault] = []
         """Failures of R2 that R4 may explain by a file that only R4 has."""
+        self.unwatched: list[str] = []
+        """Changed source files that no test reads."""
         self.excused: set[str] = set()
         self.waived: list[tuple[str, rules.Regression]] = []
         """Regressions of R1 that a grant lets be, by check."""

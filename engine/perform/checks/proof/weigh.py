@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from engine.core.grants import GrantKind, Rule
-from engine.core.harmless import kinds_of
+from engine.core.harmless import HarmlessKind, kinds_of
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
@@ -29,6 +29,7 @@ from engine.perform.checks.proof.taken_back import unnoticed
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
+from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_edits import EditedTests
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
@@ -135,6 +136,7 @@ class Weighing(EditedTests):
         """Nothing objects: what the task names, neighbouring inputs, the held-out commands, mutants as advice."""
         tools, rooms = self.trial.tools, self.change.rooms
         self._ask_for_the_rest()
+        self._ask_unwatched()
         for spec in (*self.tests, *self.own):
             self.faults += await neighbour_faults(self.trial, spec, self.proofs, self.task)
         for spec in self.tests:
@@ -175,6 +177,9 @@ class Weighing(EditedTests):
         if self._nothing_to_show() or not self.proofs:
             return
         ground, owned = self.change.ground, self.change.owned
+        if own := written_by_itself(self.proofs, owned, self.change.grants, ground.words):
+            text = f"what {own} expects now was written by the change alone, and is all that it proves"
+            self.faults.append(replace(rules.question(Rule.OWN_EXPECTATION, text, f"edit {own}"), path=own))
         tests = [text for path, text in ground.sources.items() if ground.is_test(path)]
         tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
         tests += [" ".join(spec.command).encode() for spec in self.own]
@@ -188,6 +193,17 @@ class Weighing(EditedTests):
         for name in not_shown(self.task, *self._shown())[:2]:
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _ask_unwatched(self) -> None:
+        """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""
+        if self.task is None or not self._nothing_to_show() or self.proofs or self.plain is HarmlessKind.MOVE:
+            return
+        for path in unwatched(self.change.owned, (*self.r1.values(), *self.r4.values())):
+            self.unwatched.append(path)
+            if not spoken_of(path, self.task):
+                text = f"no test reads {path}, which the change gives another meaning, and the task does not name it"
+                entry = f"accept {Rule.UNWATCHED} in {path}"
+                self.faults.append(replace(rules.question(Rule.UNWATCHED, text, entry), path=path))
 
     def _ask_narrow(self) -> None:
         """Where nothing else was asked: what stands in the change for its tests alone."""
@@ -308,6 +324,9 @@ class Weighing(EditedTests):
         )
         if outcome.verdict is ProofVerdict.HARMLESS and self.plain is not None:
             outcome = replace(outcome, reason=f"nothing broke, and there is nothing to show: {WORDS[self.plain]}")
+        if outcome.verdict is ProofVerdict.HARMLESS and self.unwatched:
+            names = ", ".join(self.unwatched[:3])
+            outcome = replace(outcome, reason=f"{outcome.reason}; no test reads {names}: nothing is known of it")
         weaker = [f"{spec.name}: {words}" for spec in self.tests if (words := runner_of(spec).weaker)]
         questions = tuple(fault.question() for fault in self.faults if fault.verdict is ProofVerdict.QUESTION)
         findings = [
