@@ -13,10 +13,10 @@ import tokenize
 from collections.abc import Sequence
 
 from engine.core.grants import Rule
-from engine.core.model import Struct
+from engine.core.model import Proof, Struct
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.trial import Trial
+from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
@@ -85,19 +85,43 @@ def _put_back(after: bytes, token: tokenize.TokenInfo, was: str) -> bytes | None
     return text.encode()
 
 
-async def unnoticed(trial: Trial, specs: Sequence[CheckSpec], now: dict[str, Measurement]) -> list[Fault]:
-    """The first parts of a change, each taken back alone, that no check of tests notices."""
-    pool = [
+def _pool(trial: Trial) -> list[Part]:
+    return [
         part
         for one in trial.change.owned
         if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.before is not None and one.after is not None
         for part in parts(one.path, one.before, one.after)
-    ]
+    ][:MOST]
+
+
+async def taken_back_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
+    """The runs of the file that proves the change which `unnoticed` will ask for first."""
+    files = [proof.path for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")][:1]
+    if spec.runner not in RUNNERS or not files:
+        return []
+    return [await _alone(trial, part, files[0]) for part in _pool(trial)]
+
+
+async def _alone(trial: Trial, part: Part, file: str) -> Ahead:
+    tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, {part.path: part.source})
+    return Ahead(tree=tree, files=(file,), ask=trial.on_base())
+
+
+async def unnoticed(
+    trial: Trial, specs: Sequence[CheckSpec], now: dict[str, Measurement], proofs: Sequence[Proof] = ()
+) -> list[Fault]:
+    """The first parts of a change, each taken back alone, that no check of tests notices.
+
+    The first file that proves the change is asked alone: mostly it notices, and the others need not be.
+    """
+    pool = _pool(trial)
     able = [spec for spec in specs if spec.runner in RUNNERS]
     seconds = sum(one.seconds for one in now.values())
     if not pool or not able or len(able) < len(specs) or seconds > LONGEST:
         return []
-    for part in pool[:MOST]:
+    for part in pool:
+        if await _noticed(trial, able, part, proofs):
+            continue
         tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r4, {part.path: part.source})
         runs = await trial.whole("taken back", tree, able)
         if all(_as_good(run, now.get(run.check)) for run in runs):
@@ -105,6 +129,18 @@ async def unnoticed(trial: Trial, specs: Sequence[CheckSpec], now: dict[str, Mea
             more = "nothing shows that this part of the change is wanted"
             return [unproven(Rule.MORE_CHANGED, f"{text}: {more}", path=part.path, line=part.line)]
     return []
+
+
+async def _noticed(trial: Trial, specs: Sequence[CheckSpec], part: Part, proofs: Sequence[Proof]) -> bool:
+    """Whether a test that proves the change is red without this part of it."""
+    for spec in specs:
+        mine = {proof.name: proof.path for proof in proofs if proof.check == spec.name and proof.path.endswith(".py")}
+        if mine:
+            run = await _alone(trial, part, next(iter(mine.values())))
+            seen = await trial.files("taken back", run.tree, spec, run.files, run.ask)
+            if any(case.id in mine and case.outcome in BAD for one in seen for case in rules.by_id(one).values()):
+                return True
+    return False
 
 
 def _as_good(run: Measurement, now: Measurement | None) -> bool:

@@ -25,7 +25,7 @@ from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.stand_ins import stand_ins
-from engine.perform.checks.proof.taken_back import unnoticed
+from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
@@ -100,6 +100,7 @@ class Weighing(EditedTests):
             runs += [run for number, run in enumerate(near) if number % 2 == 0]
             runs += boundary_ahead(self.trial, spec, mine)
             runs += [run for number, run in enumerate(near) if number % 2 == 1]
+            runs += [] if self.faults else await taken_back_ahead(self.trial, spec, mine)
             runs += [] if self.faults else await mutants_ahead(self.trial, spec, mine)
             await self.trial.ahead(spec, [run for run in runs if not self.trial.known_already(spec, run)])
 
@@ -147,7 +148,7 @@ class Weighing(EditedTests):
                 self.faults += await otherwise_faults(self.trial, spec, frame)
         self._ask_narrow()
         if not self.faults and not self._nothing_to_show():
-            self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1)
+            self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1, self.proofs)
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
         for held in self.held_out:
             await enter(self.trial.trees, rooms.r4, folder)

@@ -75,6 +75,7 @@ class PytestRunner:
             "here_first": as_module,
             "plugins": request.known.plugins if request.known is not None and request.known.settings else None,
             "coverage": coverage is not None,
+            "brief": request.brief,
             "boundary": witness.boundary_orders(request) if request.subject else None,
             "disguise": witness.source("disguise").decode() if request.disguise else "",
         }
