@@ -57,6 +57,36 @@ PYTHON = {
         test_("with pytest.raises(ValueError):\n    add(None)"),
         [K.CHANGED],
     ),
+    "another answer in another form": (
+        test_("x = add(1, 2)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\ny = add(2, 2)\nassert str(x).split() == ['3', '7']"),
+        [K.SAME_SHAPE],
+    ),
+    "another answer to something else": (
+        test_("x = add(1, 2)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\nassert len('abc') == 4"),
+        [K.CHANGED],
+    ),
+    "an answer that is not written out": (
+        test_("x = add(1, 2)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\nassert str(x).split() == str(x).split()"),
+        [K.CHANGED],
+    ),
+    "a looser comparison in another form": (
+        test_("x = add(1, 2)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\nassert str(x) in ['3', '4']"),
+        [K.CHANGED],
+    ),
+    "a way out before the answer": (
+        test_("x = add(1, 2)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\nif x:\n    return\nassert str(x).split() == ['3']"),
+        [K.CHANGED],
+    ),
+    "a step less": (
+        test_("x = add(1, 2)\nadd(3, 4)\nassert str(x) == '3'"),
+        test_("x = add(1, 2)\nassert str(x).split() == ['3']"),
+        [K.CHANGED],
+    ),
     "a case more": (PARAMS, PARAMS.replace("[1, 2]", "[1, 2, 3]"), [K.STRONGER]),
     "a case less": (PARAMS, PARAMS.replace("[1, 2]", "[1]"), [K.SAME_SHAPE]),
     "another value": (ONE, test_("x = add(1, 2)\nassert x == 4"), [K.SAME_SHAPE]),

@@ -9,6 +9,7 @@ from enum import StrEnum
 from engine.core.model import Struct
 from engine.perform.checks.proof.integrity_python import Function, is_assertion
 from engine.perform.checks.proof.python_names import Names, Rename, canonical
+from engine.perform.checks.proof.retold_tests import retold
 from engine.perform.checks.proof.suspicious import dotted
 from engine.perform.checks.proof.unrolled_tests import holds_all
 
@@ -24,7 +25,7 @@ class EditKind(StrEnum):
     STRONGER = "stronger"
     """Everything that was there still is, in order; something was added."""
     SAME_SHAPE = "same shape"
-    """Other constants or call arguments; nothing else."""
+    """Other constants or call arguments, or the same questions with other answers; nothing else."""
     SKIPPED = "skipped"
     WEAKER = "weaker"
     """Fewer assertions than before."""
@@ -118,7 +119,9 @@ def compare(old: Unit, new: Unit, renames: tuple[Rename, ...] = ()) -> EditKind:
         return EditKind.SKIPPED
     if _assertions(after) < _assertions(before):
         return EditKind.WEAKER
-    if len(before) == len(after) and all(map(same_shape, before, after)):
+    if len(before) == len(after) and all(
+        same_shape(a, b) or retold(a, b, same_shape) for a, b in zip(before, after, strict=True)
+    ):
         return EditKind.SAME_SHAPE
     return EditKind.CHANGED
 
