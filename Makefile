@@ -45,8 +45,8 @@ torture: $(STAMP) ## slow kill and fault runs
 	@$(PY) -m pytest -m torture --timeout 3600 tests
 	@DEVTEAM_DEEP=1 $(PY) -m pytest -m hypothesis -n auto tests
 
-pictures: $(STAMP) ## every picture of every screen, also those that make test leaves out
-	@$(PY) -m pytest -n auto tests/tui/test_screens.py
+pictures: $(STAMP) ## every screen at every size in every look, also those that make test leaves out
+	@$(PY) -m pytest -n auto tests/tui/test_screens.py tests/tui/test_screenshots.py
 
 test-real: $(STAMP) ## the real agent CLIs from npm against a model server on loopback
 	@$(PY) -m pytest -m real --timeout 900 -rs tests/real

@@ -1,49 +1,97 @@
-"""Makes the pictures of the README from the recorded sprint: `python -m screenshots.make [folder]`.
+"""Makes the pictures of the README from a recorded run: `python -m screenshots.make [folder]`.
 
-SVGs by Textual itself, with the font names changed to ones every system has; a PNG of the hero for places that show
-no SVG. Nothing in a picture depends on the machine: the clock stands, the recording is the project's own.
+The run is a real one (`screenshots.record` made it); each picture is a moment of it, so their numbers agree. SVGs by
+Textual itself, with the font names changed to ones every system has; a PNG of the hero for places that show no SVG.
 """
 
 from __future__ import annotations
 
 import asyncio
+import gzip
 import re
 import sys
-from functools import partial
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
+from engine.core.events import Envelope
+from engine.core.fold import apply
+from engine.core.state import State, Status
+from engine.link.codec import Recorded, decode_item
+from engine.link.protocol import AnyQuery, Item, LinkStatus
 from tests.tui.driving import app_on, press, settle
-from tests.tui.lanes import live_lanes
-from tests.tui.links import LiveLink, live
+from tests.tui.links import LiveLink
 
 FONTS = "DejaVu Sans Mono, Menlo, Consolas, monospace"
+RUN = Path(__file__).parent / "run.jsonl.gz"
 
-PICTURES: tuple[tuple[str, str, tuple[int, int], tuple[str, ...], dict[str, object]], ...] = (
-    ("hero", "three lanes", (132, 38), (), {}),
-    ("gate", "three gates", (132, 40), (), {}),
-    ("morning", "ended", (132, 36), (), {}),
-    ("evidence", "council", (120, 34), ("e",), {}),
+Picture = tuple[str, str, tuple[int, int], tuple[str, ...], dict[str, object]]
+PICTURES: tuple[Picture, ...] = (
+    ("hero", "work", (132, 38), (), {}),
+    ("gate", "gates", (132, 40), ("right_square_bracket",), {}),
+    ("morning", "end", (132, 36), (), {}),
+    ("evidence", "end", (120, 34), ("e", *("down",) * 8), {}),
     ("cost", "end", (120, 34), ("dollar_sign",), {}),
-    ("narrow", "four lanes", (80, 24), (), {}),
-    ("diff", "fix_gate", (160, 40), ("d", "down"), {}),
-    ("light", "three lanes", (120, 36), (), {"theme": "daylight"}),
+    ("narrow", "work", (80, 24), (), {}),
+    ("diff", "end", (160, 40), ("d",), {}),
+    ("light", "work", (120, 36), (), {"theme": "daylight"}),
 )
 
-SITUATIONS = {
-    "three lanes": partial(live_lanes, 3),
-    "four lanes": partial(live_lanes, 4),
-    "three gates": partial(live_lanes, 4, gates=3),
-    "ended": partial(live_lanes, 3, ended=True),
-}
-"""Sprints with several lanes; every other name is a moment of the recorded sprint."""
+
+def _at_work(state: State) -> tuple[int, ...]:
+    """Most lanes with an agent, something committed, something climbed, and nobody needed."""
+    busy = sum(task.status is Status.RUNNING for task in state.tasks.values())
+    done = sum(bool(task.commit) for task in state.tasks.values())
+    return (not state.open_gates(), min(done, 1), busy, min(len(state.escalations), 2), len(state.inflight))
 
 
-def link_of(name: str) -> LiveLink:
-    return SITUATIONS[name]() if name in SITUATIONS else live(name)
+def _asked(state: State) -> tuple[int, ...]:
+    return (len(state.open_gates()), min(1, sum(task.review is not None for task in state.tasks.values())))
 
 
-async def take(mark: str, size: tuple[int, int], keys: tuple[str, ...], options: dict[str, object]) -> str:
-    app = app_on(link_of(mark), **options)
+MOMENTS: dict[str, Callable[[State], tuple[int, ...]]] = {"work": _at_work, "gates": _asked}
+"""The last moment of the run with the most of these; `end` is its end."""
+
+
+@cache
+def recorded() -> tuple[Item | Recorded, ...]:
+    return tuple(decode_item(line) for line in gzip.decompress(RUN.read_bytes()).splitlines())
+
+
+@cache
+def place_of(moment: str) -> int:
+    """How many items of the recording lie before a moment."""
+    items = recorded()
+    if moment == "end":
+        return len(items)
+    state, best, place = State(), (), 0
+    for number, item in enumerate(items, 1):
+        if isinstance(item, Envelope):
+            state = apply(state, item)
+            if (found := MOMENTS[moment](state)) >= best:
+                best, place = found, number
+    return place
+
+
+def link_of(moment: str) -> LiveLink:
+    """The run up to a moment; what was asked of it is answered as it was last answered before that."""
+    said: list[Item] = []
+    answers: dict[AnyQuery, Recorded] = {}
+    for item in recorded()[: place_of(moment)]:
+        match item:
+            case Recorded(query=query):
+                answers[query] = item
+            case LinkStatus():
+                pass
+            case _:
+                said.append(item)
+    link = LiveLink([*said, *answers.values()], name="tally", at_end=False)  # type: ignore[list-item]
+    link.sent = []
+    return link
+
+
+async def take(moment: str, size: tuple[int, int], keys: tuple[str, ...], options: dict[str, object]) -> str:
+    app = app_on(link_of(moment), **options)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, *keys)
@@ -54,9 +102,9 @@ async def take(mark: str, size: tuple[int, int], keys: tuple[str, ...], options:
 
 async def picture(name: str) -> str:
     """One of the pictures, as SVG."""
-    mark, size, keys, options = next(rest for known, *rest in PICTURES if known == name)
+    _, moment, size, keys, options = next(known for known in PICTURES if known[0] == name)
     # Textual names every element after a hash of the process; a fixed name makes the same picture twice.
-    svg = re.sub(r"terminal-\d+-", "terminal-", await take(mark, size, keys, options))
+    svg = re.sub(r"terminal-\d+-", "terminal-", await take(moment, size, keys, options))
     return svg.replace("Fira Code", FONTS.split(",")[0])
 
 

@@ -223,6 +223,21 @@ def _climbed(rec: Recorder, lane: int, lanes: int, gates: int, ended: bool) -> N
     rec.decide(task, Decision.ESCALATE, "2 failures at this rung", rung=lane % 2 + 1)
     rec.iterate(task)
     _call(rec, task, 0.31, 40.0)
+    stage = STAGES[lane % len(STAGES)] if lane >= gates and not ended else ""
+    if stage == "checks":
+        rec.progress(rec.begin_checks(task), "tests")
+        return
+    if stage == "implement":
+        _tested(rec, task, 41, 43)
+        rec.health(task, Health.PROGRESSING, "2 tests fail, 41 pass")
+        rec.decide(task, Decision.ITERATE, "2 tests fail, 41 pass")
+        rec.iterate(task)
+        call = rec.begin_call(task, Role.IMPLEMENTER)
+        for words in SAID:
+            rec.say(call, OutputKind.TEXT, f"{words} (T{task})")
+        rec.say(call, OutputKind.TOOL_CALL, tool="Bash", text="python -m pytest -q tests/test_part.py")
+        rec.say(call, OutputKind.TOOL_RESULT, "1 failed, 42 passed in 0.84s")
+        return
     _tested(rec, task, 43, 43, proven=True)
     rec.health(task, Health.PROGRESSING, "all 43 tests pass")
     if lane < gates:
@@ -231,22 +246,9 @@ def _climbed(rec: Recorder, lane: int, lanes: int, gates: int, ended: bool) -> N
         rec.decide(task, Decision.COMPLETE if kind == "task" else Decision.ITERATE, "as the review says")
         said = "approved" if kind == "task" else "needs changes (attempt 2)"
         rec.gate(f"G{lane + 1}", task, kind, f"Task {task}: {said}", "", attempt=2)
-        return
-    if ended:
-        return
-    match STAGES[lane % len(STAGES)]:
-        case "checks":
-            effect = rec.begin_checks(task)
-            rec.progress(effect, "tests")
-        case "review":
-            call = rec.begin_call(task, Role.REVIEWER, rung=2)
-            rec.say(call, OutputKind.TOOL_CALL, tool="Read", path="src/app/part.py")
-        case _:
-            call = rec.begin_call(task, Role.IMPLEMENTER)
-            for words in SAID:
-                rec.say(call, OutputKind.TEXT, f"{words} (T{task})")
-            rec.say(call, OutputKind.TOOL_CALL, tool="Bash", text="python -m pytest -q tests/test_part.py")
-            rec.say(call, OutputKind.TOOL_RESULT, "2 failed, 41 passed in 0.84s")
+    elif stage == "review":
+        call = rec.begin_call(task, Role.REVIEWER, rung=2)
+        rec.say(call, OutputKind.TOOL_CALL, tool="Read", path="src/app/part.py")
 
 
 def live_lanes(lanes: int, gates: int = 0, more: int = 0, ended: bool = False) -> LiveLink:

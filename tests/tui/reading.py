@@ -11,6 +11,8 @@ from rich.cells import cell_len
 
 from tui.app.application import DevteamApp
 from tui.kit.canvas import Canvas
+from tui.kit.framed import Framed
+from tui.panels.tasks import TasksPanel
 
 KEPT = Path(__file__).parent / "screens"
 UPDATE = bool(os.environ.get("DEVTEAM_UPDATE_SCREENS"))
@@ -51,7 +53,7 @@ def wrong_with(app: DevteamApp) -> list[str]:
         if app.options.ascii:
             wrong += [f"row {at}: {char!r} in {row.strip()!r}" for char in row if ord(char) > 126]
         wrong += [f"row {at}: {said}" for said in cut_titles(app, row)]
-    return wrong + cut_lines(app)
+    return wrong + cut_lines(app) + cut_in_half_empty_panes(app)
 
 
 def cut_lines(app: DevteamApp) -> list[str]:
@@ -64,28 +66,43 @@ def cut_lines(app: DevteamApp) -> list[str]:
         top = round(canvas.scroll_offset.y)
         for line in canvas.lines[top : top + region.height]:
             words = "".join(text for text, _ in line).rstrip()
-            if cell_len(words) > region.width:
+            if cell_len(words) > region.width - isinstance(canvas, Framed):  # a cell is free before the scroll bar
                 wrong.append(f"#{canvas.id}: {cell_len(words)} cells in {region.width}: {words!r}")
     return wrong
 
 
 def cut_titles(app: DevteamApp, row: str) -> list[str]:
-    """Titles of tasks that end in an ellipsis although the blanks beside them would have held the rest."""
+    """Titles of tasks that end in an ellipsis although what is free beside them would have held the rest.
+
+    On a border what is free is the border's own line. Titles that begin alike are one here: the longest may be cut.
+    """
     mark = "~" if app.options.ascii else "…"
     if mark not in row:
         return []
     wrong = []
+    titles = {task.spec.title for task in app.feed.state.tasks.values()}
     for part in BORDER.split(row):
-        for task in app.feed.state.tasks.values():
-            title = task.spec.title
-            for length in range(len(title) - 1, 5, -1):
-                if title[:length].rstrip() + mark in part:
-                    blanks = (
-                        sum(len(gap) - 2 for gap in re.findall(r" {3,}", part.rstrip() + " "))
-                        + len(part)
-                        - len(part.rstrip())
-                    )
-                    if blanks > len(title) - length + 1:
-                        wrong.append(f"{title!r} is cut beside {blanks} blanks: {part!r}")
-                    break
+        for found in re.finditer(re.escape(mark), part):
+            before = part[: found.start()]
+            for title in titles:
+                length = max((n for n in range(6, len(title)) if before.endswith(title[:n].rstrip())), default=0)
+                free = sum(len(gap) - 2 for gap in re.findall(r" {3,}|[─-]{3,}", f"{part} "))
+                if length and free > len(title) - length:
+                    wrong.append(f"{title!r} is cut beside {free} free cells: {part!r}")
+    return wrong
+
+
+def cut_in_half_empty_panes(app: DevteamApp) -> list[str]:
+    """Titles cut in a list of tasks that has rows left: they could go on there."""
+    mark = "~" if app.options.ascii else "…"
+    wrong = []
+    for panel in app.screen.query(TasksPanel):
+        if not panel.display or not panel.is_on_screen or panel.room[0] <= 0:
+            continue
+        rows = ["".join(text for text, _ in line).rstrip() for line in panel.lines]
+        free = panel.room[1] - len(rows)
+        ids = tuple(app.feed.state.tasks)
+        cut = [row for row in rows if row.endswith((mark, "…")) and any(f" {name} " in row for name in ids)]
+        if free > 0 and cut:
+            wrong.append(f"{free} rows are free below {cut[0]!r}")
     return wrong

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from engine.core.events import Envelope, HealthChanged
+from engine.core.fold import fold
 from engine.link.protocol import LinkStatus
 from tests.tui.driving import app_on, press, running, settle
+from tests.tui.lanes import several
 from tests.tui.links import live
+from tui.kit.axis import Axis
 from tui.kit.context import Situation, for_footer, label
 from tui.kit.key_footer import footer_spans
 from tui.kit.keys import key_map
-from tui.kit.paint import cells_of, end_of_path, plain
+from tui.kit.paint import cells_of, crop, end_of_path, plain
 from tui.kit.view import View
 from tui.panels.gate import GateButtons
 from tui.panels.gate_text import gate_body
 from tui.panels.header import header_lines
+from tui.panels.health import health_lines
+from tui.panels.task_facts import task_facts
+from tui.panels.tasks import task_rows, unfolded
 from tui.screens.iterations import Iterations
 
 
@@ -42,6 +51,17 @@ def test_the_footer_always_shows_help(page: str, asking: bool, width: int) -> No
 )
 def test_a_long_path_loses_whole_folders(path: str, width: int, shown: str) -> None:
     assert end_of_path(path, width) == shown
+
+
+@given(st.lists(st.text("ab ", max_size=6), max_size=6), st.integers(1, 20))
+def test_what_is_left_out_of_a_line_has_a_sign(texts: list[str], width: int) -> None:
+    """Also where the last words that fit end at the very edge: code in colours is many short pieces."""
+    whole = "".join(texts)
+    shown = "".join(text for text, _ in crop([(text, "fg") for text in texts], width))
+    assert cells_of(shown) <= width
+    if shown.rstrip() != whole.rstrip():
+        assert shown.endswith("…")
+        assert whole.startswith(shown[:-1])
 
 
 async def test_counts_of_iterations_are_whole_or_not_there() -> None:
@@ -93,3 +113,54 @@ async def test_what_the_gate_told_is_not_told_twice() -> None:
         said = plain(gate_body(app.view, told, 110))
         assert said.count(review.summary) == 1
         assert said.count("it works") == 1
+
+
+def half_done() -> View:
+    """One lane: iteration 1 left 38 of 43, the checks of iteration 2 are known and it has not ended."""
+    facts = [item for item in several(2, gates=1) if isinstance(item, Envelope)]
+    before = [fact for fact in facts if getattr(fact.event, "task", "") != "1.4"]
+    cut = max(at for at, fact in enumerate(before) if isinstance(fact.event, HealthChanged)) + 1
+    state = fold(before[:cut])
+    return View(state=state, now=state.now, selected="1.3")
+
+
+def test_health_says_of_which_iteration_its_numbers_are() -> None:
+    view = half_done()
+    assert [record.iteration for record in view.state.tasks["1.3"].history] == [1]
+    said = plain(health_lines(view, 60, 60)).split("\n")
+    now, after = said.index("  T1.3, iteration 2: all 43 tests pass"), said.index("T1.3 after iteration 1")
+    assert now < after < next(at for at, line in enumerate(said) if "38 of 43 pass" in line)
+
+
+def test_a_title_goes_on_in_a_second_row_and_what_is_at_work_does_so_first() -> None:
+    state = fold(item for item in several(4) if isinstance(item, Envelope))
+    view = View(state=state, now=state.now, selected="1.5")
+    rows = task_rows(view, 31)
+    whole = unfolded(view, rows, 31, 60)
+    said = " ".join(" ".join("".join(text for text, _ in line) for _, line in whole).split())
+    assert "…" not in said
+    assert all(task.spec.title in said for task in state.tasks.values())
+    tight = unfolded(view, rows, 31, len(rows) + 2)
+    opened = [name for name, _ in tight if [one for one, _ in tight].count(name) > 1 and name in state.tasks]
+    assert set(opened) == {"1.6", "1.7"}, "the lanes at work, as far as there is room"
+    assert len(tight) == len(rows) + 2
+
+
+@pytest.mark.parametrize("room", range(16))
+def test_what_a_task_has_to_do_fits_whole_or_says_how_much_is_left_out(room: int) -> None:
+    state = fold(item for item in several(1, gates=1) if isinstance(item, Envelope))
+    view = View(state=state, now=state.now, selected="1.2")
+    lines = task_facts(view, 30, room)
+    assert len(lines) <= room
+    said = plain(lines)
+    if lines:
+        assert "✘ an empty value is refused" in said or "more" in said
+        assert "every old test still passes" in said or "more" in said
+
+
+def test_what_is_to_come_leaves_the_past_its_room() -> None:
+    axis = Axis(0.0, 100.0, 36_000.0, [])
+    assert axis.hurried
+    assert axis.cell(100.0, 90) >= 59, "two thirds of the line are what happened"
+    assert axis.wall(1.0) == pytest.approx(36_000.0), "and its end is when it will be done"
+    assert not Axis(0.0, 100.0, 140.0, []).hurried

@@ -1,11 +1,13 @@
 """What the screens look like, as text: at six sizes, with one to eight lanes, gates, an ended run and 300 tasks.
 
-Few are kept as pictures too, for what text does not show: colours. `DEVTEAM_UPDATE_SCREENS=1` keeps the text anew.
+`make test` draws every situation and every size, each with few of the other; `make pictures` draws them all, and the
+property over them (`wrong_with`). Few are kept as pictures too, for what text does not show: colours.
+`DEVTEAM_UPDATE_SCREENS=1 make pictures` keeps the text anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import pytest
@@ -15,106 +17,130 @@ from tests.tui.lanes import live_lanes, many_tasks
 from tests.tui.links import LiveLink, live
 from tests.tui.planned import live_planning, with_repository
 from tests.tui.reading import same_as_kept, text_of, wrong_with
+from tui.app.application import DevteamApp
+from tui.app.pages import PAGES
 
-SIZES = ((80, 24), (100, 30), (120, 40), (160, 45), (200, 50), (240, 60))
+Size = tuple[int, int]
+SIZES: tuple[Size, ...] = ((80, 24), (100, 30), (120, 40), (160, 45), (200, 50), (240, 60))
 Compare = Callable[..., bool]
 SLOW = pytest.mark.torture
 """Left out of `make test`, in `make pictures` and `make torture`."""
 
+SITUATIONS: dict[str, Callable[[], LiveLink]] = {
+    "lanes-1": lambda: live_lanes(1),
+    "lanes-2": lambda: live_lanes(2),
+    "lanes-4": lambda: live_lanes(4),
+    "lanes-8": lambda: live_lanes(8),
+    "desk": lambda: live_lanes(4, gates=3),
+    "morning": lambda: live_lanes(3, ended=True),
+    "questions": lambda: live_planning("questions"),
+    "approval": lambda: live_planning("objected"),
+    "tasks-300": lambda: many_tasks(300),
+}
+FEW: dict[str, tuple[int, ...]] = {
+    "lanes-1": (2, 4),
+    "lanes-2": (1,),
+    "lanes-4": (0, 3),
+    "lanes-8": (2, 5),
+    "desk": (0, 3),
+    "morning": (1, 4),
+    "questions": (0,),
+    "approval": (3,),
+    "tasks-300": (2,),
+}
+"""The sizes that `make test` draws of each."""
+LOOKS = ("dark", "light", "ascii", "no_color")
+KEPT_LOOKS = {("lanes-4", "ascii"), ("desk", "ascii"), ("lanes-2", "no_color")}
+"""Of other looks than the usual few are kept as text; the property holds over all."""
 
-async def at_size(pilot: Any, size: tuple[int, int]) -> None:
+
+def drawn() -> Iterable[Any]:
+    """Situation, look and sizes: few of each for `make test`, all of all for `make pictures`."""
+    for name, few in FEW.items():
+        yield pytest.param(name, "dark", [SIZES[at] for at in few], id=f"{name}")
+    for name, look, at in (("lanes-4", "ascii", 0), ("desk", "ascii", 2), ("lanes-2", "no_color", 2)):
+        yield pytest.param(name, look, [SIZES[at]], id=f"{name} {look}")
+    for name in SITUATIONS:
+        for look in LOOKS:
+            yield pytest.param(name, look, list(SIZES), id=f"{name} {look} at every size", marks=SLOW)
+
+
+def dressed(link: LiveLink, look: str, monkeypatch: pytest.MonkeyPatch) -> DevteamApp:
+    if look == "no_color":
+        monkeypatch.setenv("NO_COLOR", "1")
+    return app_on(link, ascii=look == "ascii", theme="daylight" if look == "light" else "night-shift")
+
+
+async def at_size(pilot: Any, size: Size) -> None:
+    app: DevteamApp = pilot.app
     await pilot.resize_terminal(*size)
-    await settle(pilot)
-    await settle(pilot)
+    for _ in range(2):  # the second knows where everything stands
+        await settle(pilot)
+    app.clear_notifications()
+    await pilot.pause()
 
 
-SITUATIONS: list[Any] = [
-    pytest.param("lanes-1", lambda: live_lanes(1), id="one lane"),
-    pytest.param("lanes-2", lambda: live_lanes(2), id="two lanes"),
-    pytest.param("lanes-4", lambda: live_lanes(4), id="four lanes"),
-    pytest.param("lanes-8", lambda: live_lanes(8), id="eight lanes"),
-    pytest.param("desk", lambda: live_lanes(4, gates=3), id="gates and selection"),
-    pytest.param("morning", lambda: live_lanes(3, ended=True), id="a reopened sprint"),
-    pytest.param("questions", lambda: live_planning("questions"), id="questions of the planner", marks=SLOW),
-    pytest.param("approval", lambda: live_planning("objected"), id="a plan to approve", marks=SLOW),
-    pytest.param("tasks-300", lambda: many_tasks(300), id="three hundred tasks"),
-]
-
-
-@pytest.mark.parametrize(("name", "make"), SITUATIONS)
-async def test_main_screen_at_every_size(name: str, make: Callable[[], LiveLink]) -> None:
-    app = app_on(make())
+@pytest.mark.parametrize(("name", "look", "sizes"), drawn())
+async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole, and as it was kept; colours change no letter, so the light one has the text of the dark one."""
+    app = dressed(SITUATIONS[name](), look, monkeypatch)
     differs: list[str] = []
-    async with app.run_test(size=SIZES[0]) as pilot:
-        for size in SIZES:
+    async with app.run_test(size=sizes[0]) as pilot:
+        for size in sizes:
             await at_size(pilot, size)
-            app.clear_notifications()
-            await settle(pilot)
-            assert wrong_with(app) == [], f"{name} at {size}"
-            differs.append(same_as_kept(f"{name}-{size[0]}x{size[1]}", text_of(app)))
+            assert wrong_with(app) == [], f"{name} {look} at {size}"
+            if look in ("dark", "light") or (name, look) in KEPT_LOOKS:
+                known = "" if look in ("dark", "light") else f"-{look}"
+                differs.append(same_as_kept(f"{name}{known}-{size[0]}x{size[1]}", text_of(app)))
     assert not any(differs), "\n".join(differs)
 
 
-@pytest.mark.parametrize("look", ["ascii", "no_color", "light"])
-async def test_main_screen_in_other_looks(look: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    options: dict[str, Any] = {"ascii": look == "ascii", "theme": "daylight" if look == "light" else "night-shift"}
-    for name, make in (("lanes-4", lambda: live_lanes(4)), ("desk", lambda: live_lanes(4, gates=3))):
-        if look == "no_color":
-            monkeypatch.setenv("NO_COLOR", "1")  # the app takes it away again
-        app = app_on(make(), **options)
-        async with app.run_test(size=(120, 40)) as pilot:
-            await settle(pilot)
-            for size in ((80, 24), (120, 40), (200, 50)):
-                await at_size(pilot, size)
-                assert wrong_with(app) == [], f"{name} {look} at {size}"
-                assert not same_as_kept(f"{name}-{look}-{size[0]}x{size[1]}", text_of(app)) or look == "light"
+KEPT_PAGES = ((80, 24), (160, 45))
 
 
-PAGES = ("i", "e", "d", "dollar_sign", "l", "p", "b", "o", "comma", "f1", "Q", "percent_sign", "M")
+def paged() -> Iterable[Any]:
+    yield pytest.param("dark", [(80, 24)], id="pages")
+    yield pytest.param("ascii", [(160, 45)], id="pages ascii")
+    for look in LOOKS:
+        yield pytest.param(look, list(SIZES), id=f"pages {look} at every size", marks=SLOW)
 
 
-@pytest.mark.parametrize("ascii_only", [pytest.param(False, id="unicode"), pytest.param(True, id="ascii")])
-@pytest.mark.parametrize("size", [pytest.param((80, 24), id="80x24"), pytest.param((160, 45), id="160x45")])
-async def test_pages(size: tuple[int, int], ascii_only: bool) -> None:
-    app = app_on(with_repository(live("council")), ascii=ascii_only)
+@pytest.mark.parametrize(("look", "sizes"), paged())
+async def test_pages(look: str, sizes: list[Size], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every page there is, each at every size before the next one is opened."""
+    app = dressed(with_repository(live("council")), look, monkeypatch)
     differs: list[str] = []
-    async with app.run_test(size=size) as pilot:
+    async with app.run_test(size=sizes[0]) as pilot:
         await settle(pilot)
-        for key in PAGES:
-            await press(pilot, key)
-            await settle(pilot)
-            app.clear_notifications()
-            assert wrong_with(app) == [], f"{app.screen} at {size}"
-            if not ascii_only:
-                name = getattr(app.screen, "NAME", key)
-                differs.append(same_as_kept(f"page-{name}-{size[0]}x{size[1]}", text_of(app)))
+        for name in PAGES:
+            app.act(name)
+            for size in sizes:
+                if size != tuple(app.size) or len(sizes) > 1:
+                    await at_size(pilot, size)
+                else:
+                    await settle(pilot)
+                    app.clear_notifications()
+                assert wrong_with(app) == [], f"{name} {look} at {size}"
+                if look == "dark" and size in KEPT_PAGES:
+                    differs.append(same_as_kept(f"page-{name}-{size[0]}x{size[1]}", text_of(app)))
             await press(pilot, "escape")
     assert not any(differs), "\n".join(differs)
 
 
 PICTURES = [
-    pytest.param(lambda: live_lanes(4), (120, 40), (), {}, id="flight"),
-    pytest.param(lambda: live_lanes(4, gates=3), (160, 45), (), {}, id="desk"),
-    pytest.param(lambda: live_lanes(3, ended=True), (120, 40), (), {"theme": "daylight"}, id="morning-light"),
-    pytest.param(lambda: live_lanes(2), (80, 24), (), {"theme": "high-contrast"}, id="narrow-high-contrast"),
+    pytest.param("lanes-4", (120, 40), {}, id="flight", marks=SLOW),
+    pytest.param("desk", (160, 45), {}, id="desk"),
+    pytest.param("morning", (120, 40), {"theme": "daylight"}, id="morning-light", marks=SLOW),
+    pytest.param("lanes-2", (80, 24), {"theme": "high-contrast"}, id="narrow-high-contrast", marks=SLOW),
 ]
 
 
-@pytest.mark.parametrize(("make", "size", "keys", "options"), PICTURES)
-def test_picture(
-    snap_compare: Compare,
-    make: Callable[[], LiveLink],
-    size: tuple[int, int],
-    keys: tuple[str, ...],
-    options: dict[str, Any],
-) -> None:
+@pytest.mark.parametrize(("name", "size", "options"), PICTURES)
+def test_picture(snap_compare: Compare, name: str, size: Size, options: dict[str, Any]) -> None:
     async def before(pilot: Any) -> None:
-        await settle(pilot)
-        await press(pilot, *keys)
-        pilot.app.clear_notifications()
-        await settle(pilot)
+        await at_size(pilot, size)
 
-    assert snap_compare(app_on(make(), **options), terminal_size=size, run_before=before)
+    assert snap_compare(app_on(SITUATIONS[name](), **options), terminal_size=size, run_before=before)
 
 
 async def test_four_agents_fill_a_large_screen() -> None:
@@ -128,47 +154,40 @@ async def test_four_agents_fill_a_large_screen() -> None:
         assert text / len(cells) >= 0.35, f"{text / len(cells):.0%}"
 
 
-DIALOGS: dict[str, tuple[tuple[str, ...], ...]] = {
-    "desk": (("c",), ("question_mark",), ("Y",)),
-    "lanes": (
-        ("S",),
-        ("X",),
-        ("K",),
-        ("m",),
-        ("J",),
-        ("ctrl+p",),
-        ("v",),
-        ("less_than_sign",),
-        ("ctrl+t",),
-        ("minus",),
-    ),
-    "ended": (("L",),),
-    "empty": ((), ("enter",)),
+DIALOGS: dict[str, tuple[str, ...]] = {
+    "desk": ("c", "question_mark", "Y"),
+    "lanes-4": ("S", "X", "K", "m", "J", "ctrl+p", "v", "less_than_sign", "ctrl+t", "minus"),
+    "morning": ("L",),
+    "empty": ("", "enter"),
 }
 """Comment, ask, approve all; stop, cancel, skip, steer, jump, palette, replay, look back, times, folded; land; welcome,
 request."""
-ONCE = [pytest.param(True, id="ascii"), pytest.param(False, id="unicode", marks=SLOW)]
 
 
-@pytest.mark.parametrize("ascii_only", ONCE)
-@pytest.mark.parametrize("situation", ["desk", "ended", "empty", pytest.param("lanes", marks=SLOW)])
-async def test_dialogs_welcome_and_replay_are_whole(situation: str, ascii_only: bool) -> None:
+def asked() -> Iterable[Any]:
+    for name in DIALOGS:
+        yield pytest.param(name, "ascii", [(80, 24)], id=name, marks=SLOW if name == "lanes-4" else ())
+        for look in ("dark", "ascii"):
+            yield pytest.param(name, look, list(SIZES), id=f"{name} {look} at every size", marks=SLOW)
+
+
+@pytest.mark.parametrize(("name", "look", "sizes"), asked())
+async def test_dialogs_welcome_and_replay_are_whole(
+    name: str, look: str, sizes: list[Size], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The same property as over the main screens: nothing cut without a sign, no control byte, ASCII pure."""
-    makes: dict[str, Callable[[], LiveLink]] = {
-        "desk": lambda: live_lanes(4, gates=3),
-        "lanes": lambda: live_lanes(4),
-        "ended": lambda: live_lanes(3, ended=True),
-        "empty": lambda: LiveLink([]),
-    }
-    app = app_on(makes[situation](), ascii=ascii_only)
-    async with app.run_test(size=(80, 24)) as pilot:
+    app = dressed(SITUATIONS[name]() if name in SITUATIONS else LiveLink([]), look, monkeypatch)
+    async with app.run_test(size=sizes[0]) as pilot:
         await settle(pilot)
-        for keys in DIALOGS[situation]:
-            await press(pilot, *keys)
-            app.clear_notifications()
-            app.redraw()
-            app.frame()
-            await pilot.pause()
-            assert wrong_with(app) == [], f"{keys} at 80x24"
-            if keys and keys[0] not in ("ctrl+t", "minus"):
+        for key in DIALOGS[name]:
+            await press(pilot, *([key] if key else []))
+            for size in sizes:
+                if len(sizes) > 1:
+                    await pilot.resize_terminal(*size)
+                app.clear_notifications()
+                app.redraw()
+                app.frame()
+                await pilot.pause()
+                assert wrong_with(app) == [], f"{key} {look} at {size}"
+            if key and key not in ("ctrl+t", "minus"):
                 await press(pilot, "escape")

@@ -2,37 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from msgspec.structs import replace
-from textual._compositor import ChopsUpdate, LayoutUpdate
-from textual.app import App
 from textual.binding import BindingType
-from textual.events import Event, InputEvent
-from textual.scrollbar import ScrollBar, ScrollBarRender
-from textual.widgets import Input, TextArea
 
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.link.protocol import Link
-from tui.app import saved
-from tui.app.attention import GIVE_TITLE_BACK, KEEP_TITLE, Attention
-from tui.app.changed_cells import ChangedCells, Shown
+from tui.app.attention import Attention
 from tui.app.command_search import Commands
 from tui.app.feed import Feed
 from tui.app.gate_queue import GateQueue
 from tui.app.options import Leave, TuiOptions
 from tui.app.steering import Steering
+from tui.app.terminal_app import TerminalApp
 from tui.app.terminal_life import end_with_terminal
-from tui.app.theme import DEFAULT, ThemeProblem, load_all
 from tui.kit import keys as key_registry
-from tui.kit.glyphs import ASCII, UNICODE
 from tui.kit.view import View, task_to_follow
 
 if TYPE_CHECKING:
-    from rich.console import RenderableType
     from textual.screen import Screen
 
     from tui.screens.page import Page
@@ -40,14 +29,7 @@ if TYPE_CHECKING:
 SECOND_CTRL_C = 2.0
 
 
-class PlainScrollBar(ScrollBarRender):
-    """A scroll bar of whole cells: no block characters."""
-
-    VERTICAL_BARS = [" "] * 8
-    HORIZONTAL_BARS = [" "] * 8
-
-
-class DevteamApp(App[Leave]):
+class DevteamApp(TerminalApp):
     """Talks to an engine only through its link; keeps its own State by folding what the link delivers."""
 
     CSS_PATH = "app.tcss"
@@ -60,12 +42,7 @@ class DevteamApp(App[Leave]):
     PAUSE_GC_ON_SCROLL = True
 
     def __init__(self, link: Link, options: TuiOptions | None = None) -> None:
-        self.options = options or TuiOptions()
-        # Before super(): Textual reads the style sheets there, and they name devteam's own tokens.
-        self.themes, self._theme_problems = load_all(self.options.user_themes)
-        super().__init__()
-        self.glyphs = ASCII if self.options.ascii else UNICODE
-        ScrollBar.renderer = PlainScrollBar if self.options.ascii else ScrollBarRender
+        super().__init__(options or TuiOptions())
         self.keys = key_registry.key_map(self.options.keys)
         self.set_keymap(
             {name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys}
@@ -74,7 +51,6 @@ class DevteamApp(App[Leave]):
         self.gates = GateQueue(self.options.clock)
         self.steering = Steering(self)
         self.view = View(glyphs=self.glyphs)
-        self.saved = saved.read(self.options.saved)
         self.comments: list[str] = []
         """What the user wrote this session, for the editor's history."""
         self.drafts: dict[str, str] = {}
@@ -87,29 +63,6 @@ class DevteamApp(App[Leave]):
         self._stale = True
         self._live_feed: Feed | None = None
         self._interrupted = 0.0
-        self._shown = Shown()
-        self.touched = False
-        """Somebody pressed a key or moved the mouse."""
-        self._touched_at = 0.0
-
-    # ── painting ──
-
-    def _display(self, screen: Screen[object], renderable: RenderableType | None) -> None:
-        """Only changed cells go to the terminal."""
-        if isinstance(renderable, LayoutUpdate | ChopsUpdate):
-            # Textual calls its own updates renderables, too, and asks them for their codes.
-            changed: object = ChangedCells(renderable, self._shown)
-            super()._display(screen, changed)  # type: ignore[arg-type]
-        else:
-            super()._display(screen, renderable)
-
-    def repaint(self) -> None:
-        """Paint every cell anew: somebody else wrote to the terminal, or it has another size."""
-        self._shown.forget()
-        self.screen.refresh(repaint=True, layout=True)
-
-    def on_resize(self) -> None:
-        self._shown.forget()
 
     # ── starting ──
 
@@ -118,24 +71,13 @@ class DevteamApp(App[Leave]):
 
         return Screen(id="_default")
 
-    def get_theme_variable_defaults(self) -> dict[str, str]:
-        """Textual's own themes know nothing of devteam's tokens: they borrow the default theme's."""
-        return dict(self.themes[DEFAULT].variables)
-
     def on_mount(self) -> None:
-        for theme in self.themes.values():
-            self.register_theme(theme)
-        self.set_class(self.options.ascii, "-ascii")
-        self.set_theme(self.options.theme if self.options.theme in self.themes else DEFAULT)
-        if self.options.theme not in self.themes:
-            self.tell(f"no theme is called {self.options.theme}; using {DEFAULT}. Settings (,) lists them", "warning")
-        self.report_themes(self._theme_problems)
+        self.begin_themes()
         for problem in self.keys.problems:
             self.tell(problem, "warning")
         if self.options.greeting:
             self.tell(self.options.greeting)
-        if self._driver is not None and not self._driver.is_headless:
-            self._driver.write(KEEP_TITLE)
+        self.take_title()
         self.app_resume_signal.subscribe(self, lambda _app: self.repaint())
         self.push_screen(self._first_screen())
         self.run_worker(self.feed.run(), group="link", exclusive=True, exit_on_error=False)
@@ -163,20 +105,7 @@ class DevteamApp(App[Leave]):
             await self.feed.link.close()
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails to close keeps nobody here
             self.log(error)
-        if self._driver is not None and not self._driver.is_headless:
-            self._driver.write(GIVE_TITLE_BACK)
-
-    async def on_event(self, event: Event) -> None:
-        if isinstance(event, InputEvent):
-            self.touched, self._touched_at = True, self.options.clock()
-        await super().on_event(event)
-
-    def quiet(self) -> float:
-        """Seconds since somebody touched anything; none while a text is being written or a dialog is open."""
-        if not self.is_running:
-            return math.inf
-        typing = isinstance(self.focused, Input | TextArea) or self.screen.is_modal
-        return 0.0 if typing else self.options.clock() - self._touched_at
+        self.give_title_back()
 
     def answers_in(self) -> float | None:
         """Until the demo answers the gate in sight; None if it never does."""
@@ -302,35 +231,6 @@ class DevteamApp(App[Leave]):
         group = "replay" if self._live_feed is not None else "link"
         self.run_worker(self.feed.run(), group=group, exclusive=True, exit_on_error=False)
         self.redraw()
-
-    # ── themes and words ──
-
-    def set_theme(self, name: str) -> None:
-        """Show a theme; `keep_theme` also finds it again next time."""
-        self.theme = name
-
-    def keep_theme(self, name: str) -> None:
-        self.set_theme(name)
-        self.keep(replace(self.saved, theme=name))
-
-    def keep(self, chosen: saved.Saved) -> None:
-        """Remember what the user chose."""
-        if chosen != self.saved:
-            self.saved = chosen
-            if problem := saved.write(self.options.saved, chosen):
-                self.tell(problem, "warning")
-
-    def report_themes(self, problems: list[ThemeProblem]) -> None:
-        if problems:
-            self.tell("\n".join(str(problem) for problem in problems), "warning")
-
-    def tell(self, words: str, severity: str = "information") -> None:
-        """A toast. Never markup: the words may come from outside."""
-        from tui.kit.paint import outside
-
-        said = "\n".join(outside(line, 300) for line in words.split("\n")[:6])
-        level = severity if severity in ("information", "warning", "error") else "information"
-        self.notify(said, severity=level, markup=False)  # type: ignore[arg-type]
 
     # ── actions ──
 

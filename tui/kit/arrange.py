@@ -12,6 +12,14 @@ SIDE = 33
 WORK_LEAST = 46
 WORK_ROWS = 10
 """Rows that the work below the strip keeps."""
+SQUEEZED = 7
+"""Rows of the iteration pane with the checks beside the tests on one row."""
+STAGES_LEAST = 36
+"""Cells of a column in which the stages of an iteration are whole."""
+EVENTS_LEAST = 44
+EVENT_ROWS = 6
+LIST_ROWS = 16
+"""Rows from which a list of tasks may scroll so that the stages stand below it."""
 
 
 class Contents(Struct, frozen=True, kw_only=True):
@@ -26,8 +34,12 @@ class Contents(Struct, frozen=True, kw_only=True):
     """Rows of the task list."""
     stages: int = 9
     """Rows of the iteration pane."""
+    facts: int = 0
+    """Rows of what the plan says of the chosen task, under the list."""
     ladder: int = 6
     health: int = 8
+    health_least: int = 0
+    """Rows of the monitor without blanks and without what is no news."""
 
 
 class Arrangement(Struct, frozen=True, kw_only=True):
@@ -45,6 +57,8 @@ class Arrangement(Struct, frozen=True, kw_only=True):
     narrow: bool = False
     left: bool = False
     """The stages stand under the task list, where that leaves room."""
+    list_rows: int = 0
+    """Rows of the task list where the last events stand at the foot of its column; 0: it takes what there is."""
 
     @property
     def tiles(self) -> int:
@@ -54,23 +68,22 @@ class Arrangement(Struct, frozen=True, kw_only=True):
 def arrange(width: int, height: int, what: Contents) -> Arrangement:
     """The panes in `width` × `height` cells, header, gates and footer left out."""
     narrow = width < 100
-    strip = strip_rows(what.lanes, height - WORK_ROWS - (1 if narrow else 0))
+    strip = strip_rows(what.lanes, height - WORK_ROWS - (1 if narrow else 0), height // 2)
     rows = height - strip - (1 if narrow else 0)
     if narrow:
         stages = max(6, min(what.stages + 2, rows // 2 if rows >= 16 else 7))
         return Arrangement(strip=strip, iteration=stages, narrow=True)
-    tasks = max(24, min(what.titles + 4, width * 3 // 10 if width < 160 else 66))
-    side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
+    tasks, side = columns_of(width, what.titles)
     work = width - tasks - side
-    if work < WORK_LEAST:
-        side, work = 0, width - tasks
     stages = max(6, min(what.stages + 2, rows - TILE_HEIGHT))
-    left = tasks >= 44 and rows - stages >= min(what.tasks + 2, 12)
+    left = tasks >= STAGES_LEAST and rows - stages >= min(what.tasks + 2, LIST_ROWS)
+    listed = what.tasks + what.facts + 2
+    list_rows = listed if left and tasks >= EVENTS_LEAST and listed + stages + EVENT_ROWS <= rows else 0
     columns, lines = tiles(work, rows - (0 if left else stages), what.running)
-    if not left and columns * lines < what.running and what.running > 1 and rows - 8 >= TILE_HEIGHT:
-        stages = min(stages, 8)
+    if not left and columns * lines < what.running and what.running > 1 and rows - SQUEEZED >= TILE_HEIGHT:
+        stages = min(stages, SQUEEZED)
         columns, lines = tiles(work, rows - stages, what.running)
-    ladder, health, recent = side_rows(rows, what)
+    ladder, health, recent = side_rows(rows, what, events=not list_rows)
     return Arrangement(
         strip=strip,
         tasks=tasks,
@@ -82,15 +95,23 @@ def arrange(width: int, height: int, what: Contents) -> Arrangement:
         columns=columns,
         rows=lines,
         left=left,
+        list_rows=list_rows,
     )
 
 
-def strip_rows(lanes: int, room: int) -> int:
-    """Rows of the strip with its border: two a lane and three below, or less where that is too much."""
+def columns_of(width: int, titles: int) -> tuple[int, int]:
+    """Cells of the column with the tasks and of the one at the side; the rest is for the work."""
+    tasks = max(24, min(titles + 4, width * 3 // 10 if width < 160 else 66))
+    side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
+    return (tasks, side) if width - tasks - side >= WORK_LEAST else (tasks, 0)
+
+
+def strip_rows(lanes: int, room: int, half: int) -> int:
+    """Rows of the strip with its border: two a lane while that is less than half of the screen, and three below."""
     if lanes <= 0:
         return 0
-    for wanted in (2 * lanes + 3, lanes + 3, lanes + 1):
-        if wanted + 2 <= room:
+    for wanted, most in ((2 * lanes + 3, min(room, half)), (lanes + 3, room), (lanes + 1, room)):
+        if wanted + 2 <= most:
             return wanted + 2
     return room if room >= 4 else 0
 
@@ -104,11 +125,11 @@ def tiles(width: int, height: int, running: int) -> tuple[int, int]:
     return columns, lines
 
 
-def side_rows(rows: int, what: Contents) -> tuple[int, int, bool]:
-    """Ladder and health as long as they are; what is left shows the last events."""
+def side_rows(rows: int, what: Contents, *, events: bool = True) -> tuple[int, int, bool]:
+    """Ladder and health as long as they are; what is left shows the last events, where they stand nowhere else."""
     ladder, health = what.ladder + 2, what.health + 2
-    if ladder + health + 6 <= rows:
+    if events and ladder + health + EVENT_ROWS <= rows:
         return ladder, health, True
-    if ladder + health > rows:
+    if ladder + min(health, (what.health_least or what.health) + 2) > rows:
         ladder = max(5, min(ladder, rows * ladder // (ladder + health)))
     return ladder, max(4, rows - ladder), False

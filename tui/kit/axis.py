@@ -7,6 +7,11 @@ from bisect import bisect_right
 LONG_PAUSE = 45.0
 """Seconds in which no lane worked that are drawn as long as they were; a night's wait takes no more room than this."""
 
+MOST_AHEAD = 0.5
+"""What is still to come takes at most so much of what is drawn of the past: a third of the line."""
+LEAST_AHEAD = 30.0
+"""Seconds to come that are drawn as long as they are, however young the run is."""
+
 
 class Axis:
     """Wall time to the seconds that are drawn, and back."""
@@ -19,8 +24,13 @@ class Axis:
                 continue
             self._point(begin, begin - self._walls[-1])
             self._point(end, LONG_PAUSE)
+        self._point(now, now - self._walls[-1])
         end = max(until, self._walls[-1], start + 1.0)
-        self._point(end, end - self._walls[-1])
+        ahead = end - self._walls[-1]
+        most = max(self._drawn[-1] * MOST_AHEAD, LEAST_AHEAD)
+        self.hurried = ahead > most
+        """What is still to come is drawn faster than what was: the past keeps its room."""
+        self._point(end, min(ahead, most))
         self.pauses = [(begin, end) for begin, end in pauses if begin < now]
 
     def _point(self, wall: float, drawn: float) -> None:

@@ -72,18 +72,26 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
 
 
 def crop(line: Iterable[Span], width: int) -> Line:
-    """A line cut to `width` cells, styles kept."""
-    out: list[Span] = []
+    """A line cut to `width` cells, styles kept; an ellipsis stands for what is left out, but for blanks."""
+    spans = tuple(line)
     left = width
-    for text, style in line:
+    for number, (text, style) in enumerate(spans):
         cells = cells_of(text)
         if cells > left:
-            if left > 0:
-                out.append((fit(text, left), style))
-            return tuple(out)
-        out.append((text, style))
+            return _cut(spans[:number], text, style, left, blank=not any(words.strip() for words, _ in spans[number:]))
         left -= cells
-    return tuple(out)
+    return spans
+
+
+def _cut(kept: Line, text: str, style: str, left: int, *, blank: bool) -> Line:
+    """The spans that fit and the beginning of the one that does not."""
+    if blank or left > 0:
+        return (*kept, (text[:left] if blank else fit(text, left), style)) if left > 0 else kept
+    for number in range(len(kept) - 1, -1, -1):  # what fits ends where the rest begins: its last cell is for the sign
+        words, tone = kept[number]
+        if words:
+            return (*kept[:number], (fit(f"{words}…", cells_of(words)), tone))
+    return kept
 
 
 def spread(left: Sequence[Span], right: Sequence[Span], width: int, gap: int = 2) -> Line:

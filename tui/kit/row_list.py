@@ -8,11 +8,11 @@ from textual import events
 from textual.binding import Binding
 from textual.message import Message
 
-from tui.kit.canvas import Canvas
+from tui.kit.framed import Framed
 from tui.kit.paint import Line
 
 
-class RowList(Canvas, can_focus=True):
+class RowList(Framed):
     BINDINGS = [
         Binding("up,k", "move(-1)", "up", show=False),
         Binding("down,j", "move(1)", "down", show=False),
@@ -22,17 +22,6 @@ class RowList(Canvas, can_focus=True):
         Binding("end,G", "move(1000000)", "last", show=False),
         Binding("enter", "pick", "choose", show=False),
     ]
-
-    DEFAULT_CSS = """
-    RowList {
-        border: round $line;
-        border-title-color: $muted;
-        border-title-style: bold;
-        border-subtitle-color: $muted;
-        padding: 0 1;
-    }
-    RowList:focus { border: round $accent; border-title-color: $accent; }
-    """
 
     class Moved(Message):
         """The cursor is on another row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 
 from textual import events
 from textual.app import ComposeResult
@@ -12,11 +12,12 @@ from textual.message import Message
 
 from engine.core.evidence import EvidenceRecord
 from engine.link.protocol import Answered, AnyQuery, GetDiff, GetEvidence
-from tui.kit.canvas import Canvas
 from tui.kit.diffing import FileDiff, parse
+from tui.kit.framed import Framed
 from tui.kit.hunks import Hunk, Look, hunk_lines
 from tui.kit.needs import Need, needs
-from tui.kit.paint import BLANK, outside
+from tui.kit.paint import BLANK, outside, wrap
+from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.panels.desk_text import proof_lines, queue_rows
@@ -27,14 +28,11 @@ WIDE = 100
 """Cells from which proof and change stand side by side."""
 
 
-class Queue(Canvas, can_focus=True):
+class Queue(Framed):
     """The cards. Up and down go through them; the card in sight is the one that is answered."""
 
     DEFAULT_CSS = """
-    Queue {
-        border: round $line; border-title-color: $muted; border-title-style: bold; padding: 0 1; height: auto;
-        &:focus { border: round $accent; border-title-color: $accent; }
-    }
+    Queue { height: auto; }
     """
     BINDINGS = [
         Binding("up,k", "card(-1)", "previous card", show=False),
@@ -133,9 +131,14 @@ class Desk(Horizontal):
     Desk #queue { max-height: 40%; }
     """
 
-    def __init__(self, fetch: Callable[[AnyQuery], Awaitable[Answered]], redraw: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        fetch: Callable[[AnyQuery], Awaitable[Answered]],
+        redraw: Callable[[], None],
+        said: Callable[[str], Sequence[Row]],
+    ) -> None:
         super().__init__(id="desk")
-        self._ask, self._redraw = fetch, redraw
+        self._ask, self._redraw, self._said = fetch, redraw, said
         self._key = ("", "?")
         self._files: list[FileDiff] = []
         self._records: tuple[EvidenceRecord, ...] = ()
@@ -174,7 +177,7 @@ class Desk(Horizontal):
         self._load(view)
         self._arrange()
         cards = needs(view.state)
-        width = self.queue.scrollable_content_region.width
+        width, _ = self.queue.room
         if width > 0:
             self.queue.border_title = f"WAITS FOR YOU {view.glyphs.sep} {len(cards)}"
             self.queue.show(view, cards, width)
@@ -218,10 +221,12 @@ class Desk(Horizontal):
         issues = task.review.issues if task is not None and task.review is not None else ()
         hunks = self.hunks
         if not self._files:
-            why = outside(self._error) if self._error else "no change to show" if self.loaded else "reading the change"
             hunks.hunks = []
-            hunks.set_title("CHANGE")
-            hunks.set_lines([((why, "muted"),)])
+            said = self._said(task.id) if task is not None and self.loaded and not self._error else ()
+            why = outside(self._error) if self._error else "no change to show" if self.loaded else "reading the change"
+            hunks.set_title(f"SAID IN T{outside(task.id)}" if said and task is not None else "CHANGE")
+            lines = [line for row in said for line in wrap(outside(row.text), width, row.style)]
+            hunks.set_lines([((f"{why}; what was said last:" if said else why, "muted"),), *lines])
             return
         lines, hunks.hunks = hunk_lines(self._files, issues, width, view.glyphs, hunks.look)
         sep = view.glyphs.sep

@@ -16,7 +16,7 @@ from tui.kit.glyphs import of_verdict
 from tui.kit.keys import GATE_CHOICES, KeyMap
 from tui.kit.needs import Need, NeedKind, held_up
 from tui.kit.outlook import cost_of
-from tui.kit.paint import BLANK, Line, Span, cells_of, crop, fit, outside, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, spread, width_of, wrap, wrap_to
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
 from tui.panels.gate_text import issue_lines, review_tail, said_lines, void
@@ -70,18 +70,26 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
     if card.since and card.kind is NeedKind.GATE:
         right.append((duration(view.now - card.since), "muted"))
     mark: Span = (glyphs.cursor if here else " ", "accent bold")
-    room = width - 3 - cells_of(word) - 1 - sum(cells_of(text) for text, _ in right) - 1
     head: list[Span] = [mark, (f"{sign} ", style), (f"{word} ", f"{style} bold")]
-    head.append((fit(title, room, glyphs.ellipsis), "fg bold" if here else "fg"))
+    room = width - width_of(head)
+    above = cells_of(title) + width_of(right) + 1 <= room  # else what stands at the right goes below: titles are whole
+    first, *more = wrap(title, room - (width_of(right) + 1 if above else 0), "fg bold" if here else "fg", rest="   ")
+    lines = [spread([*head, *first[1:]], right if above else [], width, gap=1), *more]
+    below = [] if above else right
     why = outside(card.why, 300)
     frees = f"frees {_some(card.frees)}" if card.frees else ""
     said = f"{why}; {frees}" if frees else why
-    lines = [spread(head, right, width, gap=1)]
     for words, tone in ((said, "muted"), (outside(card.again, 300), "warn")):
-        if words and here:
-            lines += wrap(words, width, tone, first="   ")
-        elif words:
-            lines.append((("   ", ""), (fit(words, width - 3, glyphs.ellipsis), tone)))
+        if not words:
+            continue
+        inner = width - (width_of(below) + 1 if below else 0)
+        told = (
+            wrap(words, inner, tone, first="   ")
+            if here
+            else wrap_to(words, inner, tone, 1, first="   ", ellipsis=glyphs.ellipsis)
+        )
+        lines += [spread(told[0], below, width, gap=1), *told[1:]]
+        below = []
     return [crop(line, width) for line in lines]
 
 
@@ -146,10 +154,19 @@ def _criteria(view: View, task: TaskState, width: int) -> list[Line]:
             continue
         own = next((proof for proof in task.proofs if _same_place(found.reference, proof)), None)
         if found.reference:
-            lines.append(crop([("  reviewer: ", "muted"), (outside(found.reference), "accent")], width))
+            lines += _placed([("  reviewer: ", "muted")], outside(found.reference), width)
         if own is not None:
             lines += _proof(view, own, width)
     return lines
+
+
+def _placed(said: list[Span], place: str, width: int) -> list[Line]:
+    """Words with a place in the code behind them, or below where that is too long: a place is no use in half."""
+    if width_of(said) + cells_of(place) <= width:
+        return [(*said, (place, "accent"))]
+    path, sign, test = place.partition("::")
+    parts = [place] if 4 + cells_of(place) <= width or not sign else [f"{path}{sign}", test]
+    return [crop(said, width), *(line for part in parts for line in wrap(part, width, "accent", first="    "))]
 
 
 def _same_place(reference: str, proof: Proof) -> bool:
@@ -162,17 +179,9 @@ def _same_place(reference: str, proof: Proof) -> bool:
 def _proof(view: View, proof: Proof, width: int) -> list[Line]:
     place = f"{proof.path}:{proof.line}" if proof.path and proof.line else proof.path
     name = outside(proof.name).rsplit("::", 1)[-1] if "::" in proof.name else outside(proof.name)
-    lines = [
-        crop(
-            [
-                (f"  {view.glyphs.ok} ", "good"),
-                (f"{proof.kind} ", "muted"),
-                (name, "fg"),
-                (f"  {outside(place)}", "accent"),
-            ],
-            width,
-        )
-    ]
+    lines = _placed(
+        [(f"  {view.glyphs.ok} ", "good"), (f"{proof.kind} ", "muted"), (f"{name}  ", "fg")], outside(place), width
+    )
     if proof.red:
         lines += wrap(outside(proof.red), width, "muted", first="    red before: ", rest="      ")[:2]
     if proof.boundary:

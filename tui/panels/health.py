@@ -43,12 +43,11 @@ def health_lines(view: View, width: int, height: int) -> list[Line]:
     lines += _lanes(view, width)
     lines += _status(view, task, width)
     if task is not None:
-        lines += _trend(view, task, width)
-        lines += _failing(view, task, width)
-        lines += _trace(view, task, width)
-    lines += _guards(view, task, width)
-    if task is not None and task.history:
-        lines += _progress(view, task.history[-1], width)
+        lines += _measured(view, task, width)
+    guards = _guards(view, task, width)
+    if len(lines) + len(guards) <= height:
+        return [*lines, *guards]
+    lines += _guards(view, task, width, quiet=False)
     return lines if len(lines) <= height else [line for line in lines if line]
 
 
@@ -63,10 +62,23 @@ def _sprint(view: View, width: int) -> list[Line]:
         return wrap_to(outside(state.health_reason), width, "muted", 2, ellipsis=view.glyphs.ellipsis)
     sign, style = of_health(state.health, view.glyphs)
     head: Line = ((f"{sign} ", style), (f"sprint: {plain_words(state.health)}", f"{style} bold"))
+    why = state.health_reason
+    about = [task for task in running_tasks(state) if task.health_reason == why]
+    one = about[0] if len(about) == 1 else None
+    told_below = len(about) > 1 or (one is not None and one.id == view.selected and not _ahead(one))
+    if told_below and state.health is Health.PROGRESSING:
+        return [crop(head, width)]
+    if one is not None:
+        why = f"T{one.id}, iteration {one.iteration if _ahead(one) else one.history[-1].iteration}: {why}"
     return [
         crop(head, width),
-        *wrap_to(outside(state.health_reason), width, "muted", 3, first="  ", ellipsis=view.glyphs.ellipsis),
+        *wrap_to(outside(why), width, "muted", 3, first="  ", ellipsis=view.glyphs.ellipsis),
     ]
+
+
+def _ahead(task: TaskState) -> bool:
+    """The checks of an iteration that has not ended are known: what is said of the task is about that one."""
+    return not task.history or (bool(task.checks) and task.iteration > task.history[-1].iteration)
 
 
 def _lanes(view: View, width: int) -> list[Line]:
@@ -82,16 +94,20 @@ def _lanes(view: View, width: int) -> list[Line]:
         left: list[Span] = [(mark, "accent"), (f"{sign} ", style), (words, "fg")]
         why = outside(task.health_reason) if task.health is not Health.PROGRESSING else ""
         room = width - width_of(left) - 2
-        said = why or _passing(task)
-        lines.append(spread(left, [(said, "muted")] if cells_of(said) <= room else [], width, gap=1))
+        said = why or next((words for words in _passing(task) if cells_of(words) <= room + 1), "")
+        lines.append(spread(left, [(said, "muted")] if cells_of(said) <= room + 1 else [], width, gap=1))
         if why and cells_of(said) > room:
             lines += wrap_to(why, width, "muted", 2, first="   ", ellipsis=view.glyphs.ellipsis)
     return lines
 
 
-def _passing(task: TaskState) -> str:
+def _passing(task: TaskState) -> list[str]:
+    """Tests that passed when last measured, longer and shorter."""
     measured = [record for record in task.history if record.total]
-    return f"{measured[-1].passing} of {measured[-1].total}" if measured else ""
+    if not measured:
+        return []
+    last = measured[-1]
+    return [f"{last.passing} of {last.total}", f"{last.passing}/{last.total}"]
 
 
 def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
@@ -109,6 +125,22 @@ def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
     ]
 
 
+def _measured(view: View, task: TaskState, width: int) -> list[Line]:
+    """What the last iteration that ended left of the chosen task, under a heading that says which one that was."""
+    if not task.history:
+        return []
+    last = task.history[-1]
+    heading: Line = ((f"T{outside(task.id)} after iteration {last.iteration}", "muted bold"),)
+    return [
+        BLANK,
+        crop(heading, width),
+        *_trend(view, task, width),
+        *_failing(view, last, width),
+        *_trace(view, task, width),
+        *_progress(view, last, width),
+    ]
+
+
 def _trend(view: View, task: TaskState, width: int) -> list[Line]:
     """Tests that passed after each iteration: a plot where there is something to see, else a line."""
     measured = [record for record in task.history if record.total]
@@ -116,13 +148,12 @@ def _trend(view: View, task: TaskState, width: int) -> list[Line]:
         return []
     last = measured[-1]
     style = "good" if last.green else "accent"
+    drawn = spark([float(one.passing) for one in measured], view.glyphs, style) if len(measured) > 1 else []
+    words = f"{'  ' if drawn else ''}{last.passing} of {last.total} pass"
+    row = _row("tests", [*drawn, (words, "fg")], width)
     if len(measured) < PLOTTED:
-        drawn = spark([float(record.passing) for record in measured], view.glyphs, style)
-        return [BLANK, _row("tests", [*drawn, (f"  {last.passing} of {last.total}", "fg")], width)]
+        return [row]
     passing = Series(points=tuple((float(one.iteration), float(one.passing)) for one in measured), style=style)
-    heading = spread(
-        [(f"tests of T{outside(task.id)}", "muted")], [(f"{last.passing} of {last.total} pass", "fg")], width
-    )
     rows = plot(
         [passing],
         width,
@@ -132,14 +163,13 @@ def _trend(view: View, task: TaskState, width: int) -> list[Line]:
         x_words=lambda at: f"it {at:.0f}",
         top=float(last.total),
     )
-    return [BLANK, heading, *rows]
+    return [row, *rows]
 
 
-def _failing(view: View, task: TaskState, width: int) -> list[Line]:
-    last = task.history[-1] if task.history else None
-    if last is None or not last.failing:
+def _failing(view: View, last: Record, width: int) -> list[Line]:
+    if not last.failing:
         return []
-    lines = [_row("failing", [(plural(len(last.failing), "failure"), "bad")], width)]
+    lines = [_row("failing", [(plural(len(last.failing), "test"), "bad")], width)]
     for name in last.failing[:3]:
         short = outside(name).rsplit("::", 1)[-1]
         lines.append(crop([(f"  {view.glyphs.bad} ", "bad"), (short, "fg")], width))
@@ -162,7 +192,8 @@ def _trace(view: View, task: TaskState, width: int) -> list[Line]:
     return [_row("trees", [(view.glyphs.arrow.join(names), "warn" if repeats else "fg")], width)]
 
 
-def _guards(view: View, task: TaskState | None, width: int) -> list[Line]:
+def _guards(view: View, task: TaskState | None, width: int, *, quiet: bool = True) -> list[Line]:
+    """Breakers, calls, recoveries; without `quiet` only what is news."""
     state = view.state
     lines: list[Line] = [BLANK]
     opened = {name: breaker for name, breaker in state.breakers.items() if breaker.opened_at}
@@ -171,8 +202,7 @@ def _guards(view: View, task: TaskState | None, width: int) -> list[Line]:
             half = view.now - breaker.opened_at >= state.policy.breaker.reset_seconds
             word = "half-open" if half else "open"
             lines.append(_row("breaker", [(f"{word}: ", "bad"), (outside(f"{name} {breaker.reason}"), "fg")], width))
-    else:
-        failures = max((breaker.failures for breaker in state.breakers.values()), default=0)
+    elif (failures := max((breaker.failures for breaker in state.breakers.values()), default=0)) or quiet:
         words: list[Span] = [("closed", "good")]
         if failures:
             words.append((f"  {failures} of {state.policy.breaker.threshold} failures", "muted"))
@@ -188,16 +218,17 @@ def _guards(view: View, task: TaskState | None, width: int) -> list[Line]:
         if used:
             said = ", ".join(f"{number} of {most} {outside(key).lower()}" for key, number in used.items())
             lines.append(_row("recovered", [(said, "warn")], width))
-        else:
-            lines.append(_row("recovered", [("no need", "muted")], width))
+        elif quiet:
+            lines.append(_row("recovered", [("not needed", "muted")], width))
     return lines
 
 
 def _progress(view: View, last: Record, width: int) -> list[Line]:
     """The progress indicators: files, lines, tests, coverage, build."""
     minus = view.glyphs.minus
-    lines: list[Line] = [BLANK]
-    files = f"{last.created} new {last.modified} mod {last.deleted} del"
+    lines: list[Line] = []
+    counted = ((last.created, "new"), (last.modified, "changed"), (last.deleted, "removed"))
+    files = ", ".join(f"{number} {word}" for number, word in counted if number) or "none changed"
     lines.append(_row("files", [(files, "fg")], width))
     lines.append(_row("lines", [(f"+{last.added}", "added"), (f" {minus}{last.removed}", "removed")], width))
     tests: list[Span] = [(f"+{last.new_tests}", "fg")]

@@ -8,10 +8,10 @@ from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
-from tui.kit.paint import BLANK, Line, Span, crop, fit, joined, outside, pad, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, crop, joined, outside, pad, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration
-from tui.panels.panel import Panel, shorter, title_room
+from tui.panels.panel import Panel, shorter
 
 LABEL = 10
 CHECKS = ("tests", "types", "lint", "security", "build")
@@ -39,7 +39,7 @@ def iteration_lines(view: View, width: int, height: int) -> list[Line]:
 def _line(row: Row, width: int) -> Line:
     label, (sign, style), words, right = row
     left: list[Span] = [(pad(label, LABEL), "muted"), (f"{sign} ", style), *words]
-    return spread(left, [(right, "muted")] if right else [], width)
+    return spread(left, [(right, "muted")] if right else [], width, gap=1)
 
 
 def _squeezed(view: View, rows: list[Row]) -> list[Row]:
@@ -122,7 +122,7 @@ def _check(view: View, name: str, result: CheckResult | None, live: CheckProgres
         if live.state == "done":
             sign, word, style = of_verdict(Verdict(live.verdict) if live.verdict in set(Verdict) else None, glyphs)
             return label, (sign, style), [(word, "fg" if style == "good" else style)], ""
-        detail = outside(live.detail) if any(letter.isalnum() for letter in live.detail) else ""
+        detail = outside(" ".join(live.detail.split())) if any(letter.isalnum() for letter in live.detail) else ""
         return label, (glyphs.run, "accent"), [(f"running  {detail}".rstrip(), "accent")], ""
     sign, word, style = of_verdict(result.verdict, glyphs)
     words: list[Span] = []
@@ -204,9 +204,10 @@ class IterationPanel(Panel):
         limit = view.state.policy.max_iterations + task.granted
         name, rung, sep = outside(task.spec.title), view.rung_name(task.rung), view.glyphs.sep
         head = f"ITERATION {task.iteration}/{limit}" if task.iteration else "TASK"
-        full = f"{head} {sep} T{outside(task.id)} {name}"
-        room = title_room(self)
-        return shorter(f"{full} {sep} {rung}", full, fit(full, room), room=room), ""
+        named, bare = f"T{outside(task.id)} {name}", f"{head} {sep} T{outside(task.id)}"
+        full, short = f"{head} {sep} {named}", f"{named} {sep} {head.replace('ITERATION', 'it')}"
+        # Whole or not at all: the strip and the list of tasks have the title, too.
+        return shorter(f"{full} {sep} {rung}", full, short, f"{bare} {sep} {rung}", bare, room=self.title_room), ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         return iteration_lines(view, width, height)

@@ -17,6 +17,11 @@ WIDE = 42
 
 
 def ladder_lines(view: View, width: int, height: int) -> list[Line]:
+    return [*rung_lines(view, width), *_stand(view, width), *_receipt(view, width), *_escalations(view, width)]
+
+
+def rung_lines(view: View, width: int) -> list[Line]:
+    """Each rung by its outcome, the highest first; reviewers and councils apart."""
     rungs = rung_outcomes(view.state)
     task = view.task
     here = task.rung if task is not None and task.iteration and not task.ended else -1
@@ -26,8 +31,7 @@ def ladder_lines(view: View, width: int, height: int) -> list[Line]:
     ]
     for place, rung in reversed(list(enumerate(rungs))):
         lines.append(_rung(view, rung, place, place == here, width, names))
-    lines += _apart(view, width, names)
-    return [*lines, *_stand(view, width), *_receipt(view, width), *_escalations(view, width)]
+    return [*lines, *_apart(view, width, names)]
 
 
 def _columns(tried: str, passed: str, spent: str, each: str, width: int, names: int) -> str:

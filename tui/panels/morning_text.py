@@ -10,11 +10,14 @@ from engine.core.wording import plural
 from tui.kit.glyphs import of_outcome, of_status
 from tui.kit.keys import KeyMap
 from tui.kit.needs import Need, NeedKind, needs, proven
-from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, width_of, wrap
+from tui.kit.paint import BLANK, Line, Span, crop, end_of_path, outside, pad, side_by_side, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
+from tui.panels.ladder import rung_lines
 
 TWO_COLUMNS = 110
+RUNGS_MOST = 56
+"""Cells from which a wider table only has wider gaps."""
 
 
 def morning_lines(view: View, keys: KeyMap, width: int) -> list[Line]:
@@ -22,7 +25,8 @@ def morning_lines(view: View, keys: KeyMap, width: int) -> list[Line]:
     head = _result(view, keys, width)
     if width >= TWO_COLUMNS:
         half = max(46, width * 2 // 5)
-        left = [*_waits(view, keys, half), *_numbers(view, half)]
+        rungs = [_heading("BY RUNG", half, view), *rung_lines(view, min(half, RUNGS_MOST))] if view.state.calls else []
+        left = [*_waits(view, keys, half), *_numbers(view, half), *rungs]
         return [*head, BLANK, *side_by_side(left, _tasks(view, width - half - 4), half, gap=4)]
     return [*head, BLANK, *_waits(view, keys, width), *_numbers(view, width), *_tasks(view, width)]
 
@@ -110,7 +114,8 @@ def _numbers(view: View, width: int) -> list[Line]:
         shown = sum(proven(task) for task in state.tasks.values() if task.commit)
         commits = sum(bool(task.commit) for task in state.tasks.values())
         lines.append(_fact("criteria", [(f"{met} of {len(accepted)} met", "fg bold")], width))
-        lines.append(_fact("proof", [(f"{shown} of {plural(commits, 'commit')} red before, green now", "fg")], width))
+        said = f"{shown} of {plural(commits, 'commit')} red before, green now"
+        lines += wrap(said, width, "fg", first=pad("proof", 11))
     over = [task for task in state.tasks.values() if task.override or task.overridden]
     lines.append(
         _fact("overrides", [(plural(len(over), "override") if over else "none", "warn" if over else "muted")], width)
@@ -196,7 +201,13 @@ def _tasks(view: View, width: int) -> list[Line]:
         for proof in task.proofs[:3]:
             place = f"{proof.path}:{proof.line}" if proof.path and proof.line else proof.path
             name = outside(proof.name).rsplit("::", 1)[-1]
-            lines.append(crop([("     shown by ", "muted"), (name, "fg"), (f"  {outside(place)}", "accent")], width))
+            shown: list[Span] = [("     shown by ", "muted"), (name, "fg")]
+            where: Span = (f"  {outside(place)}", "accent")
+            if width_of([*shown, where]) <= width:
+                lines.append((*shown, where))
+            else:  # the place matters as much as the name: a row of its own
+                path = end_of_path(outside(place), width - 14, view.glyphs.ellipsis)
+                lines += [crop(shown, width), crop([(" " * 14, ""), (path, "accent")], width)]
     return lines
 
 

@@ -76,8 +76,8 @@ def event_line(envelope: ev.Envelope, view: View, width: int) -> Line:
 class RecentPanel(Panel):
     """The newest events, the newest last."""
 
-    def __init__(self) -> None:
-        super().__init__(id="recent")
+    def __init__(self, id: str = "recent") -> None:
+        super().__init__(id=id)
         self.events: Iterable[ev.Envelope] = ()
 
     def title(self, view: View) -> tuple[str, str]:

@@ -10,7 +10,7 @@ from tui.kit.flight import Flight
 from tui.kit.outlook import Outlook, outlook
 from tui.kit.paint import Line
 from tui.kit.view import View, running_tasks
-from tui.panels.panel import Panel, shorter, title_room
+from tui.panels.panel import Panel, shorter
 from tui.panels.strip_text import lanes_of, strip_lines, task_in
 
 
@@ -38,7 +38,7 @@ class StripPanel(Panel):
         sep = view.glyphs.sep
         head = f"FLIGHT {sep} {lanes} {'lane' if lanes == 1 else 'lanes'} at work" if lanes else "FLIGHT"
         legend = f"{head} {sep} i implement  c checks  r review  ? you" if view.letters else head
-        return shorter(legend, head, room=title_room(self)), f"forecast {ahead.basis}" if ahead.tasks else ""
+        return shorter(legend, head, room=self.title_room), f"forecast {ahead.basis}" if ahead.tasks else ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         return strip_lines(view, self.flight, width, height)

@@ -290,8 +290,9 @@ def _clock(view: View, axis: Axis, label: int, track: int, right: str) -> Line:
         for cell in range(step, track - 4, step)
     ]
     marks.append((max(0, min(now - 1, last - 4)), f"{glyphs.up}now", "accent bold"))
-    for begin, _end in axis.pauses:
-        cells[axis.cell(begin, track)] = ("/" if glyphs.ascii else "⫽", "muted")
+    folds = [axis.cell(begin, track) for begin, _end in axis.pauses]
+    for cell in [*folds, *([min(now + 5, track - 1)] if axis.hurried else [])]:
+        cells[cell] = ("/" if glyphs.ascii else "╱", "muted")
     for cell, words, style in marks:
         near = -len(words) - 2 < cell - now < 6 and style == "muted"
         if near or cell + len(words) > last:

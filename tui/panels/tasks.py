@@ -10,12 +10,17 @@ from textual.message import Message
 
 from engine.core.state import Status, TaskState
 from tui.kit.glyphs import of_status
-from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, width_of
+from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration
 from tui.panels.panel import Panel
 from tui.panels.planning import planning_rows
+from tui.panels.task_facts import task_facts
 
+Columns = tuple[str, ...]
+COLUMNS = {"took": 8, "tried": 6, "word": 8, "rung": 7, "lane": 7}
+"""What a row may say at its right, the most useful first, and the cells it takes with a blank before it."""
+ORDER = ("word", "lane", "rung", "tried", "took")
 PHASE = "\u00a7"
 """Begins the id of a phase's heading: no task's id does."""
 
@@ -26,6 +31,7 @@ def task_rows(view: View, width: int, needle: str = "", folded: frozenset[int] =
     rows: list[tuple[str, Line]] = []
     phases = state.plan.phases if state.plan else ()
     words = needle.casefold().split()
+    columns = _columns(view, width)
     for index, phase in enumerate(phases):
         tasks = [task for task in state.tasks.values() if task.phase == index]
         shown = [task for task in tasks if found(task, words)] if words else tasks
@@ -44,8 +50,37 @@ def task_rows(view: View, width: int, needle: str = "", folded: frozenset[int] =
         ]
         rows.append((f"{PHASE}{index}", spread(name, [(f"{done}/{len(tasks)}", "muted")], width)))
         if not closed:
-            rows.extend((task.id, _line(view, task, width)) for task in shown)
+            rows.extend((task.id, _line(view, task, width, columns)) for task in shown)
     return rows
+
+
+def unfolded(view: View, rows: Sequence[tuple[str, Line]], width: int, height: int) -> list[tuple[str, Line]]:
+    """Titles too long for a row go on in a second one while the pane has rows left, what is at work before the rest."""
+    spare = height - len(rows)
+    cut = [task for name, _ in rows if (task := view.state.tasks.get(name)) is not None and not _whole(task, width)]
+    at_work = [task for task in cut if task.id == view.selected or task.gate or task.status is Status.RUNNING]
+    opened: dict[str, list[Line]] = {}
+    for task in [*at_work, *(task for task in cut if task not in at_work)]:
+        lines = _wrapped(view, task, width)
+        if len(lines) - 1 <= spare or task.id == view.selected:
+            spare -= len(lines) - 1
+            opened[task.id] = lines
+    out: list[tuple[str, Line]] = []
+    for name, line in rows:
+        out += [(name, part) for part in opened[name]] if name in opened else [(name, line)]
+    return out
+
+
+def _whole(task: TaskState, width: int) -> bool:
+    return 4 + cells_of(outside(task.id)) + cells_of(outside(task.spec.title)) <= width
+
+
+def _wrapped(view: View, task: TaskState, width: int) -> list[Line]:
+    """One task over as many rows as its title needs, the further ones under its first word."""
+    head, style = _head(view, task)
+    indent = width_of(head)
+    lines = wrap(outside(task.spec.title), max(8, width - indent), style)
+    return [(*head, *lines[0][1:]), *(((" " * indent, ""), *line[1:]) for line in lines[1:])]
 
 
 def found(task: TaskState, words: Sequence[str]) -> bool:
@@ -64,10 +99,10 @@ _drawn: dict[str, tuple[TaskState, tuple[object, ...], Line]] = {}
 """The last line of every task: most of three hundred tasks look as they did a second ago."""
 
 
-def _line(view: View, task: TaskState, width: int) -> Line:
+def _line(view: View, task: TaskState, width: int, columns: Columns) -> Line:
     if task.status is Status.RUNNING:  # its time goes on
-        return task_line(view, task, width)
-    how = (width, task.id == view.selected, view.glyphs, view.state.policy)
+        return task_line(view, task, width, columns)
+    how = (width, columns, task.id == view.selected, view.glyphs, view.state.policy)
     known = _drawn.get(task.id)
     if (
         known is not None
@@ -75,7 +110,7 @@ def _line(view: View, task: TaskState, width: int) -> Line:
         and all(one is other or one == other for one, other in zip(known[1], how, strict=True))
     ):
         return known[2]
-    line = task_line(view, task, width)
+    line = task_line(view, task, width, columns)
     _drawn[task.id] = (task, how, line)
     return line
 
@@ -86,50 +121,64 @@ def row_count(view: View) -> int:
     return len(view.state.tasks) + max(0, 2 * phases - 1)
 
 
-def task_line(view: View, task: TaskState, width: int) -> Line:
-    glyphs = view.glyphs
-    sign, word, style = of_status(task.status, glyphs)
-    if task.gate:
-        sign, word, style = glyphs.gate, "gate", "gate"
+def _sign(view: View, task: TaskState) -> tuple[str, str, str]:
+    return (view.glyphs.gate, "gate", "gate") if task.gate else of_status(task.status, view.glyphs)
+
+
+def _head(view: View, task: TaskState) -> tuple[list[Span], str]:
+    """What stands before a title, and the title's style."""
+    sign, _, style = _sign(view, task)
     chosen = task.id == view.selected
-    mark: Span = (glyphs.cursor, "accent") if chosen else (" ", "")
+    mark: Span = (view.glyphs.cursor, "accent") if chosen else (" ", "")
     title_style = "fg bold" if chosen else "muted" if task.status in (Status.PENDING, Status.SKIPPED) else "fg"
-    left: list[Span] = [
-        mark,
-        (f"{sign} ", style),
-        (f"{outside(task.id)} ", "muted"),
-        (outside(task.spec.title), title_style),
-    ]
-    meta = _meta(view, task, word, style, width)
+    return [mark, (f"{sign} ", style), (f"{outside(task.id)} ", "muted")], title_style
+
+
+def task_line(view: View, task: TaskState, width: int, columns: Columns) -> Line:
+    head, title_style = _head(view, task)
+    left: list[Span] = [*head, (outside(task.spec.title), title_style)]
+    meta = _meta(view, task, columns)
     room = width - width_of(left) - 1
     while meta and width_of(meta) > room:  # a title is worth more than a column
         meta = meta[1:]
     return spread(left, meta, width, gap=1)
 
 
-def _meta(view: View, task: TaskState, word: str, style: str, width: int) -> list[Span]:
-    """The columns at the right: as many as the width has room for."""
-    if width < 24:
-        return []
-    took = ""
-    if task.started_at:
-        end = task.ended_at if task.ended else view.now
-        took = duration(end - task.started_at)
-    tried = f"{'it ' if width >= 38 else 'x' if view.glyphs.ascii else '×'}{task.iteration}" if task.iteration else ""
-    lane = f"lane {task.lane + 1}" if task.status is Status.RUNNING else ""
-    rung = view.rung_name(task.rung) if task.iteration else ""
+def _columns(view: View, width: int) -> Columns:
+    """What stands at the right of every row: as much as there is room for beside the longest usual title."""
+    cells = [4 + cells_of(task.id) + cells_of(task.spec.title) for task in view.state.tasks.values()]
+    always = COLUMNS["took"] + COLUMNS["tried"]
+    room = width - max((one for one in cells if one <= width - always), default=width)
+    kept: list[str] = []
+    for name, wanted in COLUMNS.items():
+        if wanted <= room and (name != "lane" or view.state.policy.lanes > 1):
+            kept.append(name)
+            room -= wanted
+    return tuple(name for name in ORDER if name in kept)
+
+
+def _meta(view: View, task: TaskState, columns: Columns) -> list[Span]:
     spans: list[Span] = []
-    if width >= 38:
-        spans.append((f" {pad(word, 7)}", style))
-    if width >= 52 and view.state.policy.lanes > 1:
-        spans.append((f" {pad(lane, 6)}", "muted"))
-    if width >= 44:
-        spans.append((f" {pad(rung, 6)}", f"rung-{min(task.rung, 3) + 1}"))
-    if tried or width >= 38:
-        spans.append((f" {pad(tried, 5 if width >= 38 else 2)}", "muted"))
-    if took or width >= 38:
-        spans.append((f" {pad(took, 7 if width >= 44 else 5, right=True)}", "muted"))
+    for name in columns:
+        words, style = _cell(view, task, name)
+        spans.append((f" {pad(words, COLUMNS[name] - 1, right=name == 'took')}", style))
     return spans
+
+
+def _cell(view: View, task: TaskState, name: str) -> tuple[str, str]:
+    match name:
+        case "word":
+            _, word, style = _sign(view, task)
+            return word, style
+        case "lane":
+            return (f"lane {task.lane + 1}" if task.status is Status.RUNNING else ""), "muted"
+        case "rung":
+            return (view.rung_name(task.rung) if task.iteration else ""), f"rung-{min(task.rung, 3) + 1}"
+        case "tried":
+            return (f"it {task.iteration}" if task.iteration else ""), "muted"
+        case _:
+            end = task.ended_at if task.ended else view.now
+            return (duration(end - task.started_at) if task.started_at else ""), "muted"
 
 
 class TasksPanel(Panel):
@@ -171,7 +220,9 @@ class TasksPanel(Panel):
             return [(("no task holds these words", "muted"),)]
         if not rows:
             return planning_rows(view, width)
-        return [line for _, line in rows]
+        rows = unfolded(view, rows, width, height)
+        self._ids = [task for task, _ in rows]
+        return [*(line for _, line in rows), *task_facts(view, width, height - len(rows))]
 
     def show(self, view: View) -> None:
         moved = view.selected != self.view.selected
@@ -189,7 +240,7 @@ class TasksPanel(Panel):
             self.scroll_to(y=max(0, row - height // 2), animate=False)
 
     def action_choose(self, step: int) -> None:
-        ids = [task for task in self._ids if task and not task.startswith(PHASE)]
+        ids = list(dict.fromkeys(task for task in self._ids if task and not task.startswith(PHASE)))
         if not ids:
             return
         if self.view.selected in ids:

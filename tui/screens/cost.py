@@ -9,13 +9,15 @@ from engine.core.state import Usage
 from engine.core.wording import plural
 from engine.link.protocol import GetEvents
 from tui.kit.meter import bar, meter
-from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, width_of
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, pad, side_by_side, width_of
 from tui.kit.plot import Series, plot
 from tui.kit.view import View
 from tui.kit.wording import count, day_of, duration, money, share
 from tui.screens.list_page import SheetPage
 
 DAY = 86400.0
+MONEY, LEAST_BAR = 10, 4
+"""Cells of an amount of money in a table, and of a bar that still says something."""
 
 
 def spend_over_time(envelopes: Iterable[Envelope]) -> list[tuple[float, float]]:
@@ -99,16 +101,18 @@ def _table(view: View, title: str, rows: list[tuple[str, str, float, str]], widt
     """Name, style, cost and words; a bar shows each one's share of the dearest."""
     lines: list[Line] = [((title, "muted bold"),)]
     most = max((cost for _, _, cost, _ in rows), default=0.0)
-    name_width = max(12, min(24 if width >= 50 else 14, max((len(name) for name, *_ in rows), default=12)))
+    tail = max((cells_of(words) for *_, words in rows), default=0)
+    longest = max((cells_of(name) for name, *_ in rows), default=12)
+    name_width = max(12, min(longest + 1, width - MONEY - LEAST_BAR - 2 - tail))
     for name, style, cost, words in rows:
         left: list[Span] = [(pad(name, name_width), style), (f"{money(cost):>8}  ", "fg")]
-        room = max(4, min(24, width - width_of(left) - len(words) - 2))
+        room = max(LEAST_BAR, min(24, width - width_of(left) - tail - 2))
         lines.append(
             crop(
                 [
                     *left,
                     *bar(cost, most, room, view.glyphs, style if style != "fg" else "accent"),
-                    (f"  {words}", "muted"),
+                    (f"  {words:>{tail}}", "muted"),
                 ],
                 width,
             )

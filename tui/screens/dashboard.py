@@ -12,34 +12,34 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
-from tui.kit.arrange import Contents, arrange
+from tui.kit.arrange import arrange
 from tui.kit.canvas import Canvas
 from tui.kit.line_view import LineView
 from tui.kit.modes import Mode, mode_for
 from tui.kit.needs import NeedKind
 from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members
+from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
-from tui.kit.view import View, running_tasks
+from tui.kit.view import View
 from tui.panels.desk import Desk, Queue
 from tui.panels.gate import GateBar
-from tui.panels.health import health_lines
-from tui.panels.iteration import IterationPanel, iteration_lines
-from tui.panels.ladder import ladder_lines
+from tui.panels.iteration import IterationPanel
 from tui.panels.morning_text import morning_lines
 from tui.panels.output import OutputPanel, tasks_of_tiles
 from tui.panels.panel import Panel
 from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
 from tui.panels.strip import StripPanel
-from tui.panels.strip_text import lanes_of
-from tui.panels.tasks import TasksPanel, row_count, wanted_width
-from tui.screens.dashboard_places import GROUP_OF, LEFT_STAGES, place, tab_line
+from tui.panels.tasks import TasksPanel
+from tui.screens.dashboard_places import GROUP_OF, LEFT_EVENTS, LEFT_STAGES, contents, place, tab_line
 from tui.screens.watching import WatchPage
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
 
 NAMES = tuple(pane.name for pane in FOCUSED)
+SAID_LAST = 40
+"""Rows of output beside a card that has no change."""
 
 
 class Main(Vertical):
@@ -74,9 +74,9 @@ class Dashboard(WatchPage):
                         box = Input(
                             placeholder="tasks with these words; enter keeps, esc ends", id="task-filter", compact=True
                         )
-                        panels = [box, *panels, IterationPanel(LEFT_STAGES)]
+                        panels = [box, *panels, IterationPanel(LEFT_STAGES), RecentPanel(LEFT_EVENTS)]
                     yield Vertical(*panels, id=f"{group}-column")
-            yield Desk(self._ask, self.dev.redraw)
+            yield Desk(self._ask, self.dev.redraw, self._said)
             yield Sheet(id="morning")
 
     @property
@@ -123,6 +123,15 @@ class Dashboard(WatchPage):
             return await self.dev.feed.link.fetch(query)
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told on the desk
             return Answered(error=f"the engine cannot be asked: {error}")
+
+    def _said(self, task: str) -> list[Row]:
+        """The last that the agents of a task said, for a card without a change."""
+        stream = self.dev.feed.streams.get(task)
+        if stream is None:
+            self.dev.want_output([task])
+            return []
+        rows = stream.rows
+        return [row for row in rows.since(rows.end - SAID_LAST) if row.fold != 1]
 
     def cited(self) -> str:
         """The place a comment is about: the hunk in sight on the desk."""
@@ -175,16 +184,7 @@ class Dashboard(WatchPage):
         size = self.query_one("#main").size
         if size.width <= 0 or size.height <= 0:
             return
-        what = Contents(
-            lanes=len(lanes_of(view, strip.flight)),
-            running=len(running_tasks(view.state)),
-            titles=wanted_width(view),
-            tasks=row_count(view),
-            stages=len(iteration_lines(view, 60, 99)),
-            ladder=min(14, len(ladder_lines(view, 40, 99))),
-            health=min(16, len(health_lines(view, 40, 99))),
-        )
-        plan = arrange(size.width, size.height, what)
+        plan = arrange(size.width, size.height, contents(view, strip.flight, size.width))
         key = (plan, self.mode, self.zoomed, self.group)
         if key == self._placed:
             return

@@ -4,19 +4,50 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.kit.arrange import Arrangement
+from tui.kit.arrange import SIDE, Arrangement, Contents, columns_of
+from tui.kit.flight import Flight
 from tui.kit.paint import Line, Span
 from tui.kit.panes import COLUMNS, PANES, PaneGroup, PaneName, tabs
+from tui.kit.view import View, running_tasks
+from tui.panels.health import health_lines
+from tui.panels.iteration import iteration_lines
+from tui.panels.ladder import ladder_lines
 from tui.panels.output import OutputPanel
 from tui.panels.recent import RecentPanel
 from tui.panels.strip import StripPanel
+from tui.panels.strip_text import lanes_of
+from tui.panels.task_facts import task_facts
+from tui.panels.tasks import row_count, wanted_width
 
 if TYPE_CHECKING:
     from tui.screens.dashboard import Dashboard
 
 LEFT_STAGES = "iteration-left"
 """The iteration pane's other place."""
+LEFT_EVENTS = "recent-left"
+"""The last events' other place."""
+FRAME = 4
+"""Cells of a pane that are no text."""
+MOST_FACTS, MOST_LADDER, MOST_HEALTH = 14, 20, 24
 GROUP_OF = {pane.name: pane.group for pane in PANES}
+
+
+def contents(view: View, flight: Flight, width: int) -> Contents:
+    """What there is to show, measured in the columns it will stand in."""
+    titles = wanted_width(view)
+    tasks, side = columns_of(width, titles)
+    side = max(side, SIDE) - FRAME
+    return Contents(
+        lanes=len(lanes_of(view, flight)),
+        running=len(running_tasks(view.state)),
+        titles=titles,
+        tasks=row_count(view),
+        facts=len(task_facts(view, tasks - FRAME, MOST_FACTS)),
+        stages=len(iteration_lines(view, 60, 99)),
+        ladder=min(MOST_LADDER, len(ladder_lines(view, side, 99))),
+        health=min(MOST_HEALTH, len(health_lines(view, side, 99))),
+        health_least=min(MOST_HEALTH, len(health_lines(view, side, 0))),
+    )
 
 
 def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool) -> None:
@@ -32,7 +63,7 @@ def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool
     for group, column in columns.items():
         column.display = only in (None, group) and not (group is PaneGroup.SIDE and only is None and not plan.side)
     left = plan.left and zoom is None
-    page.query_one("#tasks").styles.height = "1fr"
+    page.query_one("#tasks").styles.height = plan.list_rows if plan.list_rows and zoom is None else "1fr"
     stages = page.query_one(f"#{LEFT_STAGES}")
     stages.display, stages.styles.height = left, plan.iteration
     columns[PaneGroup.TASKS].styles.width = "1fr" if only else plan.tasks
@@ -55,9 +86,10 @@ def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool
     outputs.styles.grid_size_rows = 1 if page.tiles == 1 else plan.rows
     for panel in page.query(OutputPanel):
         panel.display = panel.slot < page.tiles
-    recent = page.query_one(RecentPanel)
-    recent.display = plan.recent and zoom is None and not plan.narrow
-    recent.styles.height = "1fr"
+    for recent in page.query(RecentPanel):
+        wanted = plan.list_rows > 0 if recent.id == LEFT_EVENTS else plan.recent
+        recent.display = wanted and zoom is None and not plan.narrow
+        recent.styles.height = "1fr"
 
 
 def tab_line(group: PaneGroup) -> Line:

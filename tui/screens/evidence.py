@@ -139,9 +139,11 @@ class Evidence(ListPage):
             ]
         rows: list[Line] = []
         self._entries = []
-        for record in records:
+        for number, record in enumerate(records):
+            same = [old for old in records[number + 1 :] if old.iteration == record.iteration]
+            earlier = any(old.base != record.base for old in same)
             title = (
-                f"T{outside(self._of_task)} iteration {record.iteration}"
+                f"T{outside(self._of_task)} iteration {record.iteration}{', on the new base' if earlier else ''}"
                 if record.iteration
                 else f"tree {short_hash(record.tree)}"
             )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.wording import plural
-from engine.link.protocol import GetLearnings, LearningLine
+from engine.link.protocol import Answered, GetLearnings, LearningLine
 from tui.kit.paint import BLANK, Line, Span, crop, outside, spread, wrap
 from tui.kit.view import View
 from tui.screens.list_page import ListPage
@@ -32,28 +32,19 @@ def learning_lines(view: View, one: LearningLine, width: int) -> list[Line]:
 class Learnings(ListPage):
     NAME = "learnings"
     LIST_TITLE = "LEARNINGS"
+    QUERY = GetLearnings()
 
     def __init__(self) -> None:
         super().__init__()
         self._learnings: tuple[LearningLine, ...] = ()
-        self._error = ""
-        self.loaded = False
 
-    def mounted(self) -> None:
-        super().mounted()
-        self.run_worker(self._load(), exit_on_error=False)
-
-    async def _load(self) -> None:
-        answer = await self.ask(GetLearnings())
-        found = list(reversed(answer.learnings))
-        found.sort(key=lambda one: (one.dropped, not one.disputes))  # what is doubted needs somebody first
-        self._learnings, self._error, self.loaded = tuple(found), answer.error, True
-        self.dev.redraw()
+    def taken(self, answer: Answered) -> None:
+        found = reversed(answer.learnings)  # what is doubted needs somebody first
+        self._learnings = tuple(sorted(found, key=lambda one: (one.dropped, not one.disputes)))
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         if not self._learnings:
-            why = outside(self._error) or ("nothing is learnt yet" if self.loaded else "looking")
-            return wrap(why, width, "muted"), [0]
+            return wrap(self.without("nothing is learnt yet"), width, "muted"), [0]
         return [_row(view, one, width) for one in self._learnings], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:

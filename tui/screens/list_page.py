@@ -11,7 +11,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
-from tui.kit.paint import Line
+from tui.kit.paint import Line, outside
 from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
@@ -25,6 +25,14 @@ class SheetPage(Page):
 
     CSS_PATH: ClassVar[CSSPathType | None] = "pages.tcss"
     HEADING = ""
+    QUERY: ClassVar[AnyQuery | None] = None
+    """Asked for once when the page opens, for `taken`; None: the view has everything, or the page asks by itself."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loaded = self.QUERY is None
+        self.error = ""
+        """Why there is no answer."""
 
     def body(self) -> Iterable[Widget]:
         yield Sheet(id="sheet")
@@ -33,6 +41,21 @@ class SheetPage(Page):
         super().mounted()
         self.sheet.set_title(self.HEADING)
         self.sheet.focus()
+        if self.QUERY is not None:
+            self.run_worker(self._fill(self.QUERY), exit_on_error=False)
+
+    async def _fill(self, query: AnyQuery) -> None:
+        answer = await self.ask(query)
+        self.taken(answer)
+        self.error, self.loaded = answer.error, True
+        self.dev.redraw()
+
+    def taken(self, answer: Answered) -> None:
+        """What the page is filled from is here."""
+
+    def without(self, nothing: str) -> str:
+        """What an empty page says: why it has no answer, that there is nothing, or that it still looks."""
+        return outside(self.error) or (nothing if self.loaded else "looking")
 
     @property
     def sheet(self) -> Sheet:
@@ -88,7 +111,7 @@ class ListPage(SheetPage):
         raise NotImplementedError
 
     def update_view(self, view: View) -> None:
-        width = self.menu.scrollable_content_region.width
+        width, _ = self.menu.room
         if width > 0:
             self.menu.set_rows(*self.rows(view, width))
         super().update_view(view)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.link.protocol import GetSprints, SprintLine
+from engine.link.protocol import Answered, GetSprints, SprintLine
 from tui.kit.meter import meter
 from tui.kit.paint import BLANK, Line, Span, fitting, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
@@ -13,28 +13,19 @@ from tui.screens.list_page import ListPage
 class Picker(ListPage):
     NAME = "sprints"
     LIST_TITLE = "SPRINTS"
+    QUERY = GetSprints()
 
     def __init__(self) -> None:
         super().__init__()
         self._sprints: tuple[SprintLine, ...] = ()
-        self._error = ""
-        self.loaded = False
 
-    def mounted(self) -> None:
-        super().mounted()
-        self.run_worker(self._load(), exit_on_error=False)
-
-    async def _load(self) -> None:
-        answer = await self.ask(GetSprints())
-        newest_first = sorted(answer.sprints, key=lambda sprint: sprint.id, reverse=True)
-        self._sprints, self._error = tuple(newest_first), answer.error
-        self.loaded = True
-        self.dev.redraw()
+    def taken(self, answer: Answered) -> None:
+        """Newest first."""
+        self._sprints = tuple(sorted(answer.sprints, key=lambda sprint: sprint.id, reverse=True))
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         if not self._sprints:
-            why = outside(self._error) or ("no sprint yet" if self.loaded else "looking")
-            return [((why, "muted"),)], [0]
+            return wrap(self.without("no sprint yet"), width, "muted"), [0]
         return [_row(view, sprint, width) for sprint in self._sprints], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from engine.core.statistics import SprintStatistics, Statistics, together
 from engine.core.wording import plural
-from engine.link.protocol import GetStatistics
+from engine.link.protocol import Answered, GetStatistics
 from tui.kit.meter import bar
 from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, side_by_side, spread, wrap
 from tui.kit.plot import Series, plot
@@ -142,25 +142,18 @@ def _sprints(view: View, sprints: Sequence[SprintStatistics], width: int) -> lis
 class Stats(SheetPage):
     NAME = "stats"
     HEADING = "STATISTICS"
+    QUERY = GetStatistics()
 
     def __init__(self) -> None:
         super().__init__()
         self._sprints: tuple[SprintStatistics, ...] = ()
-        self._error = ""
-        self.loaded = False
 
-    def mounted(self) -> None:
-        super().mounted()
-        self.run_worker(self._load(), exit_on_error=False)
-
-    async def _load(self) -> None:
-        answer = await self.ask(GetStatistics())
-        self._sprints, self._error, self.loaded = answer.statistics, answer.error, True
-        self.dev.redraw()
+    def taken(self, answer: Answered) -> None:
+        self._sprints = answer.statistics
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        if self._error:
-            return wrap(outside(self._error), width, "bad")
+        if self.error:
+            return wrap(outside(self.error), width, "bad")
         if not self.loaded:
             return [(("adding up the sprints", "muted"),)]
         return stats_lines(view, self._sprints, width, height)

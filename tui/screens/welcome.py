@@ -74,7 +74,7 @@ class Welcome(Page):
 
     def update_view(self, view: View) -> None:
         hello, ways = self.query_one("#hello", Sheet), self.query_one("#ways", RowList)
-        width = hello.scrollable_content_region.width
+        width, _ = hello.room
         if width <= 0:
             return
         hello.set_lines(hello_lines(self.dev.options.in_repo, width))
