@@ -10,8 +10,11 @@ import pytest
 
 from engine.core.model import CheckKind
 from engine.perform.checks.parse.report import PARSERS
+from engine.perform.checks.presets.npm_scripts import take_apart
 from engine.perform.checks.presets.registry import PRESETS, detect, survey
+from engine.perform.checks.run.carried import loosened
 from engine.perform.checks.run.command import adopt
+from engine.perform.process.spawning import Mount
 
 PYPROJECT = '[project]\nname="x"\n[dependency-groups]\ndev=["pytest", "mypy", "bandit"]\n[tool.ruff]\n'
 NODE = '{"scripts": {"test": "%s"}, "devDependencies": {"typescript": "5", "eslint": "9"}}'
@@ -193,3 +196,23 @@ def test_options_of_plug_ins_that_are_missing_are_a_way_to_go_without(tmp_path):
     (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
     assert candidate.check.command[3:] == ("--no-cov", "-n", "0")
     assert candidate.instead[-1].command[3:] == ("-o", "addopts=--doctest-modules")
+
+
+@pytest.mark.parametrize(
+    ("test", "runs"),
+    [
+        ("npm run lint && nyc npm run unit", "mocha spec"),
+        ("cross-env NODE_ENV='a b' TZ=UTC c8 --all npm run unit", "NODE_ENV='a b' TZ=UTC mocha spec"),
+        ("NODE_ENV=x yarn unit", "NODE_ENV=x mocha spec"),
+    ],
+)
+def test_a_script_behind_a_wrapper_is_the_script_with_its_variables(test: str, runs: str) -> None:
+    scripts = {"lint": "eslint .", "unit": "mocha spec", "test": test}
+    assert take_apart(scripts).tests == (runs,)
+
+
+def test_packages_that_write_beside_themselves_have_a_folder_for_it(tmp_path: Path) -> None:
+    plain, kept = tmp_path / "a/node_modules", tmp_path / "b/node_modules"
+    for folder in (plain / "tape", kept / "find-cache-dir"):
+        folder.mkdir(parents=True)
+    assert [mount.loose for mount in loosened([Mount(source=one, dest=one) for one in (plain, kept)])] == [False, True]

@@ -88,7 +88,6 @@ def _node_wanted(folder: Path) -> list[str]:
     manifest = json.loads((folder / "package.json").read_text())
     named = manifest.get("devDependencies", {})
     text = "\n".join(path.read_text("utf-8", "replace") for path in _sources(folder, ".js", tests=True))
-    text += json.dumps(manifest.get("scripts", {}))
     return [f"{name}@{named[name]}" for name in named if name in RUNNERS or f"'{name}'" in text or f'"{name}"' in text]
 
 
@@ -135,7 +134,8 @@ def _node_ways(folder: Path) -> list[tuple[str, ...]]:
 
 def _green(folder: Path, way: tuple[str, ...]) -> bool:
     try:
-        return subprocess.run(way, cwd=folder, capture_output=True, timeout=120).returncode == 0
+        done = subprocess.run(way, cwd=folder, capture_output=True, timeout=240)
+        return done.returncode == 0 and b"\nRan 0 tests" not in done.stderr  # unittest calls that a success
     except subprocess.TimeoutExpired:
         return False
 
@@ -148,7 +148,8 @@ def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
     found = []
     for path in _sources(folder, suffix, tests=False)[:8]:
         text = path.read_text("utf-8", "replace")
-        lines = re.findall(r"^([ \t]+)return ((?!None|undefined|nil)[^\n;({\[]+[^\n{(\[,;]*;?)$", text, re.MULTILINE)
+        found_lines = re.findall(r"^([ \t]+)return ((?!None|undefined|nil|err\b)[^\n;]+;?)$", text, re.MULTILINE)
+        lines = [(indent, value) for indent, value in found_lines if _whole(value)]
         for step, (indent, value) in enumerate(lines[:: max(1, len(lines) // 6)]):
             line = f"{indent}return {value}\n"
             wrong = f"{indent}return {nothing}\n" if nothing else _otherwise(indent, value)
@@ -156,6 +157,13 @@ def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
                 found.append((step, path, line, wrong))
     for _, path, line, wrong in sorted(found, key=lambda one: one[0])[:TRIED]:
         yield path, line, wrong
+
+
+def _whole(value: str) -> bool:
+    """The statement ends on its line."""
+    bare = re.sub(r"'[^']*'|\"[^\"]*\"", "", value)
+    balanced = all(bare.count(opening) == bare.count(closing) for opening, closing in ("()", "[]", "{}"))
+    return balanced and not re.search(r"[\\,=+\-*/&|?:(\[{]$|[\"'#]", bare)
 
 
 def _otherwise(indent: str, value: str) -> str:

@@ -51,30 +51,31 @@ def segments(scripts: Mapping[str, Any], name: str, depth: int = 0) -> list[str]
     for which in (f"pre{name}", name):
         text = str(scripts.get(which) or "")
         for segment in re.split(r"&&|;", text):
-            inner = _called(segment.strip())
+            given, inner = _called(segment.strip())
             if inner and depth < DEEPEST:
-                found += [part for one in inner if one in scripts for part in segments(scripts, one, depth + 1)]
+                parts = [part for one in inner if one in scripts for part in segments(scripts, one, depth + 1)]
+                found += [f"{given} {part}" if given else part for part in parts]
             elif segment.strip():
                 found.append(segment.strip())
     return found
 
 
-def _called(segment: str) -> list[str]:
-    """Scripts that a command runs: npm run x, yarn x, run-s a b, npm-run-all."""
-    try:
-        words = shlex.split(segment)
-    except ValueError:
-        return []
+def _called(segment: str) -> tuple[str, list[str]]:
+    """Variables that a command is given, and the scripts it runs: npm run x, nyc npm run x, yarn x, run-s a b."""
+    words = bare(segment)
+    front = shlex.split(segment)[: -len(words)] if words else []
+    pairs = [word.partition("=") for word in front if re.match(r"\w+=", word)]
+    given = " ".join(f"{name}={shlex.quote(value)}" for name, _, value in pairs)
     match words:
         case ["npm" | "pnpm" | "yarn" | "bun", "run" | "run-script", *rest]:
-            return [word for word in rest if not word.startswith("-")][:1]
+            return given, [word for word in rest if not word.startswith("-")][:1]
         case ["npm" | "pnpm" | "yarn", "test" | "t"]:
-            return ["test"]
+            return given, ["test"]
         case ["run-s" | "npm-run-all", *rest]:
-            return [word for word in rest if not word.startswith("-")]
+            return given, [word for word in rest if not word.startswith("-")]
         case ["yarn", name] if not name.startswith("-"):
-            return [name]
-    return []
+            return given, [name]
+    return "", []
 
 
 def bare(segment: str) -> list[str]:

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawning import Mount
 
-WRITERS = ("vite",)
-"""Packages that fail where they cannot write into the folder that holds them."""
+WRITERS = ("vite", "ava", "find-cache-dir", "find-cache-directory", ".cache")
+"""Packages that write into the folder that holds them (nyc, xo and loaders by find-cache-dir), and what they leave."""
 
 
 def program_of(spec: CheckSpec, here: Path, checkout: Path) -> tuple[str, ...]:
