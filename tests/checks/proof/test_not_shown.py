@@ -126,3 +126,12 @@ def test_a_sign_that_the_task_gives_is_tried_as_a_text() -> None:
     assert not_shown(told, lacks, lacks, "") == ["_"]
     has = lacks + '    assert slug("Some words", \'_\') == "some_words"\n'
     assert not_shown(told, has, has, "") == []
+
+
+def test_an_example_of_a_form_is_shown_by_other_numbers() -> None:
+    task = TaskSpec(id="1", title="Add --top N", description='At the end, "top 2026-05-03 30.5 mm" for the wettest.')
+    assert inputs(task) == ["top 2026-05-03 30.5 mm"]
+    assert not_shown(task, 'assert out == "top 2026-05-01 12.5 mm"', "", "") == []
+    assert inputs(TaskSpec(id="1", title="x", description='It ends with lines like "top 3 mm of it".')) == []
+    assert inputs(TaskSpec(id="1", title="x", description='Sort "room 7 b" first')) == ["room 7 b"]
+    assert not_shown(TaskSpec(id="1", title="x", description='Sort "room 7 b" first'), "f('hall 3 c')", "", "")

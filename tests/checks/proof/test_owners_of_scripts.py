@@ -56,3 +56,21 @@ def test_a_file_whose_tests_ran_is_a_test_unless_it_is_source_too(path: str, tex
 def test_a_new_file_named_as_runners_name_them_is_a_test(path: str) -> None:
     (found,) = owners([Changed(path=path, before=None, after=b"x\n")], Ground(files=frozenset(), reads=frozenset()))
     assert found.owner is Owner.NEW_TEST, found.why
+
+
+@pytest.mark.parametrize(
+    ("program", "owner"),
+    [(b"print(1)\n", Owner.DATA), (b"open('testdata/a.out')\n", Owner.SUBJECT)],
+    ids=["only a test speaks of it", "the program reads it"],
+)
+def test_data_that_the_task_names_is_what_the_program_is_compared_with(program: bytes, owner: Owner) -> None:
+    files = {"rain.py": program, "test_rain.py": b"HERE / 'testdata' / f'{name}.out'\n", "testdata/a.out": b"1\n"}
+    ground = Ground(
+        files=frozenset(files),
+        reads=frozenset(files),
+        tests=frozenset({"test_rain.py"}),
+        sources={path: text for path, text in files.items() if path.endswith(".py")},
+        words="The golden file testdata/a.out changes",
+    )
+    (found,) = owners([Changed(path="testdata/a.out", before=b"1\n", after=b"2\n")], ground)
+    assert found.owner is owner, found.why

@@ -58,6 +58,13 @@ def at(text: str, mark: str, new: str) -> bytes:
         ),
         pytest.param(C, "    return 0", "    /* zero */\n    assert(add(0, 0) == 0);\n", id="with a comment"),
         pytest.param(SHELL, "exit", 'check "$(./bin/greet -l bob)" "HELLO BOB"\n', id="one more case"),
+        pytest.param(
+            SHELL,
+            "exit",
+            'code=0\n./bin/greet -z || code=$?\nif [ "$code" != 3 ]; then\n    echo no\n    exit 1\nfi\n',
+            id="an exit code is looked at",
+        ),
+        pytest.param(SHELL, "exit", "./bin/greet -q || exit 1\n", id="a red end"),
         pytest.param(SHELL, "exit", 'for n in a b; do\n    check "$(./bin/greet $n)" "hello $n"\ndone\n', id="a loop"),
     ],
 )  # fmt: skip
@@ -86,6 +93,9 @@ def test_what_adds(text: str, mark: str, new: str) -> None:
         pytest.param(SHELL, "check \"$(./bin/greet bob", "trap 'exit 0' EXIT\n", id="trap"),
         pytest.param(SHELL, "check \"$(./bin/greet bob", "cat >/dev/null <<END\n", id="a here document"),
         pytest.param(SHELL, "exit", "./bin/greet || true\n", id="hides a failure"),
+        pytest.param(SHELL, "exit", "./bin/greet || exit 0\n", id="a green end"),
+        pytest.param(SHELL, "exit", "./bin/greet || :\n", id="hides it by a sign"),
+        pytest.param(SHELL, "exit", "exit 0\n", id="a green end alone"),
     ],
 )  # fmt: skip
 def test_what_may_take_away(text: str, mark: str, new: str) -> None:

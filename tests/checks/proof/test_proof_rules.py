@@ -253,6 +253,8 @@ def test_a_test_that_vanishes_from_an_untouched_file_fails_or_asks():
     assert [f.verdict for f in rules.together(r0, r4, "t", settings_changed="", **told)] == [P.FAIL]
     assert [f.verdict for f in rules.together(r0, r4, "t", settings_changed="pytest.ini", **told)] == [P.QUESTION]
     assert rules.together(r0, r0, "t", settings_changed="", **told) == []
+    red = measured(case("a"), case("b", "failed"))
+    assert [f.verdict for f in rules.together(red, r4, "t", settings_changed="", **told)] == [P.FAIL]
 
 
 # ── the verdict ─────────────────────────────────────────────────────────────────────────────────────────────────────

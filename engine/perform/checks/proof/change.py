@@ -263,13 +263,22 @@ def snapshot_of(path: str) -> str:
     )
 
 
+def _speak_of(path: str, tests: Mapping[str, bytes]) -> tuple[str, ...]:
+    """The tests that name a file; where its name is put together or found by a pattern, those that name its folder."""
+    while path and path != ".":
+        if found := mentions(path, tests):
+            return found
+        path = posixpath.dirname(path)
+    return ()
+
+
 def _test_files(owned: Sequence[Owned], ground: Ground, now: Mapping[str, bytes]) -> tuple[str, ...]:
     found = dict.fromkeys(
         one.path for one in owned if one.owner in (Owner.TEST, Owner.NEW_TEST) and one.after is not None
     )
     for one in owned:
         if one.owner is Owner.DATA:
-            found |= dict.fromkeys(mentions(one.path, now))
+            found |= dict.fromkeys(_speak_of(one.path, now))
             found |= dict.fromkeys(path for path in (snapshot_of(one.path),) if path in now)
         elif one.owner is Owner.SUPPORT and one.after is not None and posixpath.basename(one.path) != "conftest.py":
             found |= dict.fromkeys(path for path in mentions(posixpath.splitext(one.path)[0], now))

@@ -42,9 +42,26 @@ def functions(tree: ast.Module, tests: Iterable[str], imported: set[str]) -> Ite
                     f"def {name}():\n    import copy as _copy\n    _given = [{given}]\n"
                     f"    _before = _copy.deepcopy(_given)\n    _told = {ast.unparse(call.func)}(*_given{words})\n"
                     "    assert _told is None or _given == _before\n"
+                    f"{_turned(call, words)}"
                 )
                 number += 1
                 yield name, ast.parse(body).body[0]
+
+
+def _turned(call: ast.Call, words: str) -> str:
+    """The same with every list the other way round: what was written in order shows nothing of a sort."""
+    if not any(isinstance(one, ast.List) and len(one.elts) > 1 for one in call.args):
+        return ""
+    turned = [
+        ast.unparse(ast.List(elts=one.elts[::-1], ctx=ast.Load()) if isinstance(one, ast.List) else one)
+        for one in call.args
+    ]
+    return (
+        f"    _given = [{', '.join(turned)}]\n    _before = _copy.deepcopy(_given)\n"
+        f"    try:\n        _told = {ast.unparse(call.func)}(*_given{words})\n"
+        "    except Exception:\n        _told = None\n"
+        "    assert _told is None or _given == _before\n"
+    )
 
 
 def _plain(call: ast.Call, imported: set[str]) -> bool:

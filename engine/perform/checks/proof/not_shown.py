@@ -16,7 +16,7 @@ _QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^”\n]*)”|(?<!\w)'([^'\n]*)'(?!\w)
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=[A-Z`\"'(\[“])|;\s|\n")
 _AN_OUTPUT = re.compile(
     r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
-    r"|messages?|today|as|words?|texts?|names?|lines?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$",
+    r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$",
     re.IGNORECASE,
 )
 """Before a quoted text: it is what comes out, or the name of something."""
@@ -161,9 +161,15 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True
     if re.sub(r"\s", "", value) in re.sub(r"\s", "", text):
         return True
+    if len(re.findall(r"[A-Za-z]{2,}", value)) > 1 and re.search(r"\d", value) and _shape(value) in _shape(text):
+        return True  # an example of a form: other numbers, the same words around them
     words = _words(value)
     plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
     return bool(words) and words <= known and plain
+
+
+def _shape(text: str) -> str:
+    return re.sub(r"\d+", "0", text)
 
 
 def _words(text: str) -> set[str]:

@@ -172,6 +172,8 @@ def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
         return Owner.SUBJECT, "prose"
     if read and _shipped(path, ground):
         return Owner.SUBJECT, "data that lies with the source"
+    if read and _expected(path, ground):
+        return Owner.DATA, "only tests speak of it"
     if read and not ground.named(path) and not ground.in_scope(path):
         return Owner.DATA, "a check reads it"
     return Owner.SUBJECT, "data the task names" if read else "no check reads it"
@@ -278,6 +280,23 @@ def _shipped(path: str, ground: Ground) -> bool:
         return False
     beside = (other for other in ground.files if posixpath.dirname(other) == folder or other.startswith(f"{folder}/"))
     return any(language_of(other) and not ground.is_test(other) for other in beside) or _packaged(path, ground)
+
+
+def _expected(path: str, ground: Ground) -> bool:
+    """Data whose file or folder is named by tests and by no program: what the program is compared with.
+
+    The task may name it too. Were it the program's, the base would be tried with its old one, and no test were red."""
+    folder, _, name = path.rpartition("/")
+    told = [
+        re.compile(rb"(?<![\w-])" + re.escape(word).encode() + rb"(?![\w-])")
+        for word in (name, *folder.split("/"))
+        if word
+    ]
+    by_tests = by_programs = False
+    for other, text in ground.sources.items():
+        if any(word.search(text) for word in told):
+            by_tests, by_programs = by_tests or ground.is_test(other), by_programs or not ground.is_test(other)
+    return by_tests and not by_programs
 
 
 def _documents(path: str, ground: Ground) -> bool:

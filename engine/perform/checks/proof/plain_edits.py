@@ -22,10 +22,12 @@ _ENDING = frozenset(
     """
     exit _exit _Exit quick_exit abort longjmp siglongjmp raise kill signal sigaction alarm fork vfork atexit on_exit
     constructor __attribute__ asm __asm__ define undef ifdef ifndef pragma trap set exec source eval alias shopt unset
-    export enable PATH die BEGIN END __END__ __DATA__ skip SKIP todo TODO plan || <<
+    export enable PATH die BEGIN END __END__ __DATA__ skip SKIP todo TODO plan <<
     """.split()  # noqa: SIM905 (forty lines otherwise)
 )
 """Ends the program, changes what words mean, or hides a failure, wherever it stands."""
+_RED_END = re.compile(r"\bexit\s+[1-9]\d*(?=\s|;|\)|$)")
+"""Ends a script and makes it red: that can hide nothing. What an insertion passes over (`||`) is its own."""
 _OPEN = re.compile(r"(?:\b(?:then|do|else|in)|[{(\[,\\|&!=]|&&|\|\|)\s*$")
 _FUNCTION = re.compile(
     r"^(?:function\s+|sub\s+)?(?:[A-Za-z_][\w*]*[\s*]+)*(?P<name>[A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", re.MULTILINE
@@ -68,9 +70,13 @@ def _comments_open(before: bytes, after: bytes) -> bool:
 
 
 def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
+    if language_of(path) == "shell":
+        text = _RED_END.sub(" red ", text)
     words = _WORD.findall(text)
     if not words:
         return True
+    if words[0] in ("||", "&&", "|") or _passes_over(words, known):
+        return False  # it belongs to what stands before it, or hides what it belongs to
     if _ENDING & set(words) or (inside and _LEAVING & set(words)):
         return False
     if any(line.lstrip().startswith("#") and not re.match(r"\s*#\s*include\b", line) for line in text.splitlines()):
@@ -82,6 +88,17 @@ def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
     if language_of(path) == "shell" and (_OPEN.search(text) or not _blocks_close(words)):
         return False
     return not any(match["name"] in known for match in _FUNCTION.finditer(text))
+
+
+def _passes_over(words: list[str], known: set[str]) -> bool:
+    """An "or" with anything behind it but a red end, a kept exit code, or what the file has for that."""
+    behind = [(words[at + 1 : at + 2], words[at + 2 : at + 3]) for at, word in enumerate(words) if word == "||"]
+    return any(
+        word not in (["red"], ["{"])
+        and then != ["="]
+        and not (word and word[0] in known and word[0] not in ("true", ":"))
+        for word, then in behind
+    )
 
 
 def _directives(text: str) -> bool:

@@ -9,13 +9,16 @@ from collections.abc import Sequence
 from engine.core.grants import Rule
 from engine.core.model import Question
 from engine.globs import matches
+from engine.perform.checks.proof.ambient import decides_by
 from engine.perform.checks.proof.change import Change
+from engine.perform.checks.proof.hushed import hushes
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
 from engine.perform.checks.proof.integrity_python import weak_spots
 from engine.perform.checks.proof.integrity_text import text_hits
 from engine.perform.checks.proof.looking_around import looks_around
 from engine.perform.checks.proof.loosened import loosened
+from engine.perform.checks.proof.memory import remembers
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import entry_for, granted
 from engine.perform.checks.proof.places import PROSE, stands_in_front
@@ -23,6 +26,7 @@ from engine.perform.checks.proof.shortcuts import swallows
 from engine.perform.checks.proof.suppressions import Suppression, suppressions
 from engine.perform.checks.proof.suspicious import Hit, suspicious_python
 from engine.perform.checks.proof.suspicious_text import suspicious_text
+from engine.perform.checks.proof.unasked_values import unasked
 from engine.perform.checks.run.spec import CheckSpec
 
 MEANS_SOMETHING = frozenset({Rule.SUSPICIOUS_SOURCE, Rule.DETECTS_TESTS, Rule.ALWAYS_EQUAL})
@@ -73,7 +77,13 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
             ]
         if one.owner is Owner.SUBJECT and one.path.endswith(".py"):
             around = looks_around(one.before, one.after, change.ground.sources.values())
-            found += [_question(rule, text, one, line) for rule, line, text in around[:1]]
+            hanging = decides_by(one.before, one.after, change.ground.words, _programs(change))
+            hanging = hanging[:1] or list(remembers(one.before, one.after, change.ground.words))
+            hushed = hushes(one.before, one.after, change.ground.words)
+            found += [_question(rule, text, one, line) for rule, line, text in (*(around[:1] or hanging), *hushed)]
+        if one.owner in (Owner.SUBJECT, Owner.CONFIG):
+            values = unasked(one.path, one.before, one.after, change.ground.words)
+            found += [_question(rule, text, one, line) for rule, line, text in values]
         if one.owner is Owner.SUBJECT and (where := _reads_expected(one, change)):
             text = f"the source names {where}, where the checks keep what it is compared with"
             found.append(_question(Rule.SUSPICIOUS_SOURCE, text, one, 0))
@@ -96,6 +106,12 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
         for one in found
         if granted(change.grants, one.rule, path=one.path, code=_code(one)) is None and not _named(change, one)
     ]
+
+
+def _programs(change: Change) -> list[bytes]:
+    """The Python of the base that is no test."""
+    ground = change.ground
+    return [text for path, text in ground.sources.items() if path.endswith(".py") and not ground.is_test(path)]
 
 
 def _reads_expected(one: Owned, change: Change) -> str:

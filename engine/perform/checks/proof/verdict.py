@@ -427,7 +427,8 @@ def together(
         if case.outcome in BAD and not old_red and case.id not in excused:
             found.append(fail("red", f"{case.id} fails in the whole change: {_last(case.text)}", case, check))
     for case in before.values():
-        if case.outcome != PASSED or covered(case, dropped) or case.path in edited:
+        red = case.outcome in BAD and case.error != COLLECT and r0.report.counts_tests
+        if not (case.outcome == PASSED or red) or covered(case, dropped) or case.path in edited:
             continue
         there = now.get(case.id)
         if there is not None and there.outcome not in IDLE:

@@ -28,6 +28,7 @@ from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
+from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
 from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_edits import EditedTests
@@ -191,7 +192,8 @@ class Weighing(EditedTests):
             self.faults.append(replace(fault, test=name))
         if few := fewer_than_criteria(self.task, self._shown()[1]):
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, few))
-        for name in not_shown(self.task, *self._shown())[:2]:
+        whole, fresh, added = self._shown()
+        for name in (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
 
