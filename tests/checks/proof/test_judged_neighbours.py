@@ -71,7 +71,9 @@ NOTICES = {
     "way", [pytest.param(name, marks=() if name == "git" else pytest.mark.torture) for name in NOTICES]
 )
 async def test_code_that_behaves_only_where_it_is_judged_is_asked_about(tmp_path: Path, way: str) -> None:
-    done = await judged(tmp_path, BASE, {"money.py": NOTICES[way]})
+    # what it decides by is asked about by its text alone; here somebody has accepted that
+    allow = ("accept unusual-source in money.py",)
+    done = await judged(tmp_path, BASE, {"money.py": NOTICES[way]}, allow=allow)
     assert done.proof is P.QUESTION, done.reason
     assert done.questions[0].rule in ("detects-tests", "special-cased"), done.reason  # "order" decides by a value too
 
