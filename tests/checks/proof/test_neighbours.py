@@ -94,6 +94,7 @@ HONEST = {
     "separators in numbers": (PARSE, "def number(text):\n    return int(text.replace(',', ''))\n", "assert number('1,234') == 1234"),
     "negative percent": (DISCOUNT, "def price(cents, percent):\n    percent = max(0, min(100, percent))\n    return cents - cents * percent // 100\n", "assert price(100, 150) == 0"),
     "a percentage": ("def total(prices, off=0):\n    return sum(prices) * (1 - off)\n", "def total(prices, off=0):\n    return sum(prices) * (1 - off / 100)\n", "assert total([100], 10) == 90"),
+    "one of its inputs": ("", "def first(items):\n    return max(items, key=lambda one: one[1])[0]\n", "assert first([('a', 1), ('b', 2)]) == 'b'"),
     "a new function": ("", "def area(width, height):\n    return width * height\n", "assert area(3, 4) == 12"),
     "a new table": ("", "NAMES = {200: 'ok', 404: 'missing', 405: 'method', 500: 'broken'}\n\n\ndef name(code):\n    return NAMES.get(code, 'unknown')\n", "assert name(404) == 'missing'"),
     "a new parser": ("", "def pair(text):\n    key, _, value = text.partition('=')\n    return key.strip(), value.strip()\n", "assert pair('size = 12') == ('size', '12')"),

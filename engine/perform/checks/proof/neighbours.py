@@ -110,7 +110,7 @@ def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong:
         if whole and was is not None and was[0] == now[0].replace("float", "int") != now[0] and not floats:
             text = f"the new code gives {now[0]} where the old one and the test have {was[0]}"
             return Doubt(test=test, text=text, whole=True)
-        doubt = _elsewhere(test, at, now, strong) if fresh else _beside(test, at, was, now, pairs, strong)
+        doubt = _elsewhere(test, at, now, pairs, strong) if fresh else _beside(test, at, was, now, pairs, strong)
         if doubt is not None:
             return doubt
     return None
@@ -168,7 +168,7 @@ def _worse(test: str, at: int, was: Told | None, now: Told, strong: list[Pair]) 
     return Doubt(test=test, text=f"beside the inputs of the test the new code {what} ({copy.was} → {copy.now})")
 
 
-def _elsewhere(test: str, at: int, now: Told, strong: list[Pair]) -> Doubt | None:
+def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
     """What the base answered is not known, there was nothing: does the new code answer anything but the test?"""
     if now[0] in FEW_VALUES:
         return None
@@ -183,6 +183,8 @@ def _elsewhere(test: str, at: int, now: Told, strong: list[Pair]) -> Doubt | Non
     shape, _, text = next(iter(values))
     if shape.startswith("!") and shape != "!NotImplementedError":
         return None
+    if text.strip("'\"") in {copy.was.strip("'\"b") for copy, _, _ in pairs}:
+        return None  # it picks one of its inputs, and there are only so many
     what = f"raises {shape[1:]}" if shape.startswith("!") else f"answers {text}"
     return Doubt(test=test, text=f"to every one of {len(other)} inputs beside those of the test the new code {what}")
 
