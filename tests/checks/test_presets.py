@@ -204,11 +204,20 @@ def test_options_of_plug_ins_that_are_missing_are_a_way_to_go_without(tmp_path):
         ("npm run lint && nyc npm run unit", "mocha spec"),
         ("cross-env NODE_ENV='a b' TZ=UTC c8 --all npm run unit", "NODE_ENV='a b' TZ=UTC mocha spec"),
         ("NODE_ENV=x yarn unit", "NODE_ENV=x mocha spec"),
+        ("nyc --lines 100 --check-coverage npm run unit", "mocha spec"),
     ],
 )
 def test_a_script_behind_a_wrapper_is_the_script_with_its_variables(test: str, runs: str) -> None:
     scripts = {"lint": "eslint .", "unit": "mocha spec", "test": test}
     assert take_apart(scripts).tests == (runs,)
+
+
+@pytest.mark.parametrize("wrapper", ["", "nyc ", "c8 --all ", "nyc --lines 100 --branches 100 --reporter=text "])
+def test_what_only_measures_is_left_out(wrapper: str, tmp_path: Path) -> None:
+    manifest = {"scripts": {"test": f"{wrapper}tape test.js"}, "devDependencies": {"tape": "5"}}
+    (tmp_path / "package.json").write_text(json.dumps(manifest))
+    (found,) = detect(tmp_path)
+    assert found.name == "tape" and found.command[2].endswith("; tape test.js"), found
 
 
 def test_packages_that_write_beside_themselves_have_a_folder_for_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import project_files as reading
-from engine.perform.checks.presets.npm_scripts import Parts, bare, take_apart
+from engine.perform.checks.presets.npm_scripts import MEASURING, Parts, bare, take_apart
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -158,7 +158,8 @@ def _globbed(spec: CheckSpec, segment: str) -> CheckSpec:
 
 def _line(spec: CheckSpec, segment: str) -> CheckSpec:
     """A shell line with the package's own programs before the machine's, as npm itself runs it."""
-    segment = re.sub(r"^(?:nyc|c8)(?:\s+--?\S+)*\s+", "", segment)
+    if segment.startswith(MEASURING) and (words := bare(segment)):
+        segment = re.sub(rf"^(?:nyc|c8)\s(?:.*?\s)??(?={re.escape(words[0])}(?:\s|$))", "", segment)
     segment = re.sub(r"\s*\|\s*(?:\S*/)?(?:tap-|faucet|colortape)\S*\s*$", "", segment)  # only dresses TAP up
     return replace(spec, command=("sh", "-c", f'PATH="$PWD/node_modules/.bin:$PATH"; {segment}'))
 

@@ -16,6 +16,9 @@ LINTERS = (
     "knip", "remark", "commitlint", "safe-publish-latest", "not-in-publish", "markdownlint", "npm-audit",
 )  # fmt: skip
 WRAPPERS = ("cross-env", "env", "npx", "nyc", "c8", "dotenv", "exec")
+MEASURING = ("nyc", "c8")
+"""Wrappers that only measure what they start."""
+STARTED = (*RUNNERS, "node", "npm", "npx", "yarn", "pnpm", "bun", "tsx", "ts-node")
 DEEPEST = 5
 
 
@@ -87,6 +90,8 @@ def bare(segment: str) -> list[str]:
     while words:
         if re.match(r"\w+=", words[0]):
             words = words[1:]
+        elif words[0] in MEASURING and (started := [at for at, word in enumerate(words) if word in STARTED]):
+            words = words[started[0] :]  # their options have values: `nyc --lines 100 tape`
         elif words[0] in WRAPPERS:
             words = words[1:]
             while words and words[0].startswith("-") and words[0] != "--":
