@@ -3,6 +3,7 @@
 first_paint   spawn to the first frame that shows the sprint, best of 5
 flood         100,000 output events: CPU, wall, worst stall of the loop, memory; with and without coalescing
 key           key to paint while 5,000 events a second come in: by the clock, and the CPU the dashboard needed for it
+key_at_rest   key to paint while nothing else happens
 terminal_bytes  what the terminal gets: by the second while nothing happens, and for a key
 idle          CPU of a dashboard in which nothing happens, and of one whose agent is silent, also with 300 tasks
 memory        an hour of a simulated run: memory at its quarters, and at those of a second hour
@@ -131,6 +132,54 @@ def key_to_paint() -> dict[str, Any]:
     }
 
 
+def key_at_rest() -> dict[str, Any]:
+    """Keys on a dashboard whose agent is silent: from the press to the first and to the last byte of what it paints."""
+    keys = (b"j", b"k", b"\t", b"x")
+    found: dict[str, list[tuple[float, float, float]]] = {key.decode(): [] for key in keys}
+    state: dict[str, Any] = {"since": 0.0, "sent": 0.0, "cpu": 0.0, "first": 0.0, "last": 0.0, "turn": 0}
+    seen = bytearray()
+
+    def watch(data: bytes, child: Child) -> bool:
+        now = time.perf_counter()
+        if not state["since"]:
+            seen.extend(data)
+            state["since"] = now if b"003-add-login" in seen else 0.0
+            return False
+        if now - state["since"] < 2.0:
+            return False
+        if state["sent"]:
+            if data:
+                state["first"] = state["first"] or now
+                state.update(last=now, cpu_then=child.cpu())
+            if now - state["sent"] < 0.4:
+                return False
+            if state["first"]:
+                times = state["first"] - state["sent"], state["last"] - state["sent"], state["cpu_then"] - state["cpu"]
+                found[keys[state["turn"] % len(keys)].decode()].append(times)
+            state.update(sent=0.0, turn=state["turn"] + 1)
+        if state["turn"] >= PRESSES * len(keys) // 2:
+            return True
+        state.update(sent=now, first=0.0, cpu=child.cpu())
+        os.write(child.master, keys[state["turn"] % len(keys)])
+        return False
+
+    measure("still", watch, 90)
+    every = [one for times in found.values() for one in times]
+    return {
+        "first_byte_median_ms": round(statistics.median(first for first, _, _ in every) * 1000, 1),
+        "first_byte_best_ms": round(min(first for first, _, _ in every) * 1000, 1),
+        "last_byte_median_ms": round(statistics.median(last for _, last, _ in every) * 1000, 1),
+        "cpu_median_ms": round(statistics.median(cpu for _, _, cpu in every) * 1000, 1),
+        "by_key": {
+            repr(key): round(statistics.median(first for first, _, _ in times) * 1000, 1)
+            for key, times in found.items()
+            if times
+        },
+        "presses": len(every),
+        "hold_ms": 20,
+    }
+
+
 def terminal_bytes() -> dict[str, Any]:
     """What goes to the terminal while an agent is silent, by the second, and for a press of Tab: ssh pays it."""
     settle, idle, press = 2.0, 4.0, 0.5
@@ -171,10 +220,12 @@ BENCHES: dict[str, Callable[[], dict[str, Any]]] = {
     "flood": lambda: measure("flood"),
     "flood_without_coalescing": lambda: measure("flood_each"),
     "key_to_paint": key_to_paint,
+    "key_at_rest": key_at_rest,
     "idle": lambda: measure("idle"),
     "terminal_bytes": terminal_bytes,
     "silent_agent": lambda: measure("silent"),
     "silent_with_300_tasks": lambda: measure("silent_300"),
+    "idle_with_300_tasks": lambda: measure("idle_300"),
     "memory_over_an_hour": lambda: measure("memory"),
 }
 

@@ -25,7 +25,7 @@ def child(mode: str) -> None:
     from tui.app.options import TuiOptions
 
     report = os.environ["BENCH_REPORT"]
-    link = many_tasks(300) if mode == "silent_300" else live("end" if mode == "idle" else "parallel")
+    link = many_tasks(300) if mode.endswith("_300") else live("end" if mode == "idle" else "parallel")
     if mode.startswith("silent"):  # the clock goes on, so that every second is drawn
         began, there = time.time(), link.end
         link.now = lambda: there + time.time() - began  # type: ignore[method-assign]
@@ -36,9 +36,11 @@ def child(mode: str) -> None:
         "idle": lambda: _idle(measured, 10.0),
         "silent": lambda: _idle(measured, 10.0),
         "silent_300": lambda: _idle(measured, 10.0),
+        "idle_300": lambda: _idle(measured, 10.0),
         "flood": lambda: _flood(app, measured, coalesced=True),
         "flood_each": lambda: _flood(app, measured, coalesced=False),
         "key": lambda: _stream(app, 5000, 30.0),
+        "still": lambda: asyncio.sleep(120.0),
         "memory": lambda: _hour(app, measured),
     }[mode]
 

@@ -9,6 +9,7 @@ import pytest
 
 from engine.core import events as ev
 from engine.core.commands import Answer
+from tests.patience import Deadline
 from tests.tui.driving import Clock, app_on, press, settle
 from tests.tui.lanes import live_lanes
 from tui.app.application import DevteamApp
@@ -117,3 +118,25 @@ async def test_what_unblocks_most_is_asked_first_and_stays_in_sight() -> None:
         await settle(pilot)
         assert app.view.gate is not None
         assert app.view.gate.id == first.id
+
+
+async def test_what_a_key_asks_for_is_drawn_without_waiting_for_the_tick() -> None:
+    """Ticks come once in an hour here: whatever is drawn was drawn for the key. Without one, nothing is hurried."""
+    app = app_on(live_lanes(3, gates=0), fps=1 / 3600)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "1")
+        before = app.view
+        clock: Any = app.options.clock
+        clock.pass_guard()
+        app.choose(next(task for task in app.view.state.tasks if task != before.selected))
+        await pilot.pause()
+        assert app.view is before
+        app.frame()
+        before = app.view
+        await pilot.press("down")
+        await pilot.press("up")
+        deadline = Deadline(20)
+        while app.view is before:
+            assert not deadline.over(), "the key waits for the next tick"
+            await pilot.pause()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from tui.screens.page import Page
 
 SECOND_CTRL_C = 2.0
+PROMPT_SECONDS = 0.25
+"""After a key or a click: what it asks for is drawn at once, not at the next tick."""
 
 
 class DevteamApp(TerminalApp):
@@ -60,7 +62,7 @@ class DevteamApp(TerminalApp):
         self._attention = Attention(self.options.bell)
         self._selected, self._following = "", True
         self._second = -1
-        self._stale = True
+        self._stale, self._drawing = True, False
         self._live_feed: Feed | None = None
         self._interrupted = 0.0
 
@@ -126,7 +128,13 @@ class DevteamApp(TerminalApp):
         if not (changed or ticking or self._stale):
             return
         self._second = second
-        self._stale = False
+        self._stale, self._drawing = False, True
+        try:
+            self._draw()
+        finally:
+            self._drawing = False
+
+    def _draw(self) -> None:
         self._compose_view()
         self._greet()
         for screen in reversed(self.screen_stack):
@@ -191,8 +199,10 @@ class DevteamApp(TerminalApp):
             self.run_worker(self.feed.load_output(task), group="output", exit_on_error=False)
 
     def redraw(self) -> None:
-        """Draw at the next frame, whatever has changed."""
-        self._stale = True
+        """Draw at the next frame, whatever has changed; for somebody who has just pressed a key that is now."""
+        asked, self._stale = self._stale or self._drawing, True
+        if not asked and self.options.clock() - self._touched_at < PROMPT_SECONDS:
+            self.call_later(self.frame)
 
     # ── what is looked at ──
 

@@ -128,6 +128,7 @@ def _escalations(view: View, width: int) -> list[Line]:
 class LadderPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="ladder")
+        self._drawn: tuple[View, int, list[Line]] | None = None
 
     def title(self, view: View) -> tuple[str, str]:
         policy = view.state.policy.ladder
@@ -135,4 +136,12 @@ class LadderPanel(Panel):
         return f"LADDER {view.glyphs.sep} {how}", ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        return ladder_lines(view, width, height)
+        """No line tells the time, so a tick of the clock draws none anew."""
+        if self._drawn is not None:
+            known, room, lines = self._drawn
+            same = known.state is view.state and known.selected == view.selected
+            if same and room == width and known.glyphs is view.glyphs:
+                return lines
+        lines = ladder_lines(view, width, height)
+        self._drawn = (view, width, lines)
+        return lines

@@ -53,7 +53,6 @@ class OutputPanel(Vertical):
         border-title-style: bold;
         border-subtitle-color: $muted;
         padding: 0 0 0 1;
-        &.-selected { border-title-color: $foreground; }
         &:focus-within { border: round $accent; border-title-color: $accent; }
         Input {
             display: none; height: 1; border: none; padding: 0; background: $panel;
@@ -73,7 +72,7 @@ class OutputPanel(Vertical):
         self._stream: Stream | None = None
         self._kept = (0, 0)
         """The first row that was kept, and the end, when last looked."""
-        self._title = ("", "")
+        self._title = ("", "", False)
         self._found = ""
         self._offset = 0.0
 
@@ -122,21 +121,24 @@ class OutputPanel(Vertical):
         )
         name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
         lines = self.lines
-        self.set_class(self.task_id == view.selected, "-selected")
+        selected = self.task_id == view.selected
         tail = self._found or ("following" if lines.following else "f follows")
         count = f"{lines.source.end:,} {'line' if lines.source.end == 1 else 'lines'}"
         fold = "" if lines.folded else f" {sep} unfolded"
-        mark = f"{view.glyphs.cursor} " if self.task_id == view.selected and self.slot_of > 1 else ""
+        mark = f"{view.glyphs.cursor} " if selected and self.slot_of > 1 else ""
         head = f"{mark}OUTPUT{name}{lane}{who}"
         said = f" {sep} {outside(task.spec.title)}" if task is not None else ""
         room = max(0, self.size.width - 6)
         title = (
             shorter(f"{mark}T{outside(self.task_id)}{said}{lane}{who}", head, room=room),
             f"{count}{fold} {sep} {tail}",
+            selected,
         )
         if title != self._title:
             self._title = title
-            self.border_title = Content(harmless(title[0]))
+            # Not by a class: that would style everything below anew at every step through the tasks.
+            words = harmless(title[0])
+            self.border_title = Content.styled(words, "$foreground") if selected else Content(words)
             self.border_subtitle = Content(harmless(title[1]))
 
     def announce(self, view: View) -> None:

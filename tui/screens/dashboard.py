@@ -12,7 +12,7 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
-from tui.kit.arrange import arrange
+from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.line_view import LineView
 from tui.kit.modes import Mode, mode_for
@@ -49,6 +49,10 @@ class Main(Vertical):
         cast("DevteamApp", self.app).redraw()
 
 
+MEASURED_SECONDS = 10.0
+"""After so many it is measured anew how many rows each pane needs."""
+
+
 class Dashboard(WatchPage):
     NAME = "dashboard"
     BRIEF_GATE = False
@@ -61,6 +65,8 @@ class Dashboard(WatchPage):
         self.mode = Mode.FLIGHT
         self._wanted = Mode.FLIGHT
         self._placed: object = None
+        self._measured_for: tuple[View, int] | None = None
+        self._contents = Contents()
         self.tiles = 1
 
     def body(self) -> Iterable[Widget]:
@@ -184,7 +190,7 @@ class Dashboard(WatchPage):
         size = self.query_one("#main").size
         if size.width <= 0 or size.height <= 0:
             return
-        plan = arrange(size.width, size.height, contents(view, strip.flight, size.width))
+        plan = arrange(size.width, size.height, self._measured(view, strip, size.width))
         key = (plan, self.mode, self.zoomed, self.group)
         if key == self._placed:
             return
@@ -192,6 +198,17 @@ class Dashboard(WatchPage):
         self.tiles = 1 if self.zoomed is PaneName.OUTPUT or plan.narrow else plan.tiles
         place(self, plan, strip, flying=self.mode is Mode.FLIGHT)
         self.call_after_refresh(self.dev.redraw)
+
+    def _measured(self, view: View, strip: StripPanel, width: int) -> Contents:
+        """How much there is to show: it changes with the state and the task, and hardly with the clock."""
+        if self._measured_for is not None:
+            known, room = self._measured_for
+            same = known.state is view.state and known.selected == view.selected and known.checks == view.checks
+            if same and room == width and abs(view.now - known.now) < MEASURED_SECONDS:
+                return self._contents
+        self._measured_for = (view, width)
+        self._contents = contents(view, strip.flight, width)
+        return self._contents
 
     # ── panes ──
 
