@@ -23,6 +23,7 @@ from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
+from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
@@ -193,6 +194,9 @@ class Weighing(EditedTests):
         if few := fewer_than_criteria(self.task, self._shown()[1]):
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, few))
         whole, fresh, added = self._shown()
+        if wanted := unprovoked(self.task, fresh):
+            text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
+            self.faults.append(rules.unproven(Rule.NOT_SHOWN, text))
         for name in (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
