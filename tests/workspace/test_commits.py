@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.perform.workspace.facts import Committed, Conflict, Moved, WorkspaceError
+from engine.perform.workspace.facts import Committed, Conflict, Moved, MovedBack, WorkspaceError
 from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.workspace import Workspace
 from tests.workspace.repos import git, write
@@ -42,6 +42,27 @@ def test_asked_twice_there_is_one_commit(work: Workspace, repo: Path) -> None:
         assert isinstance(again, Committed) and isinstance(first, Committed)
         assert again.already and again.commit == first.commit
     assert git(repo, "rev-list", "--count", "main..devteam/001-test").strip() == "1"
+
+
+@pytest.mark.parametrize("checked_out", [False, True])
+@pytest.mark.parametrize("effect", ["e1", "e2"])
+def test_a_move_that_was_cut_short_between_mirror_and_branch_is_finished(
+    work: Workspace, repo: Path, effect: str, checked_out: bool
+) -> None:
+    """Git moves several refs one after another: a failing rename or a power cut leaves the first of them moved."""
+    tree, base = change(work, 0, "new.py")
+    other, _ = change(work, 1, "other.py", base=base)
+    first = work.commit("1", tree, base, "impl(t): x", "", "e1", 2.0)
+    assert isinstance(first, Committed)
+    git(repo, "update-ref", "refs/heads/devteam/001-test", base)
+    if checked_out:
+        git(repo, "checkout", "-q", "devteam/001-test")
+    with pytest.raises(MovedBack):
+        work.commit("2", other, base, "impl(t): y", "", "e3", 3.0)
+    again = work.commit("1", tree, base, "impl(t): x", "", effect, 9.0)
+    assert isinstance(again, Committed) and again.already and again.commit == first.commit == work.head()
+    where = git(repo, "rev-parse", "devteam/001-test").strip()
+    assert where == (base if checked_out else first.commit)
 
 
 def test_a_moved_branch_merges_what_fits_and_names_what_does_not(work: Workspace) -> None:

@@ -122,6 +122,16 @@ def move(store: Store, sprint: str, new: str, old: str, why: str = STEP) -> str:
     return branch
 
 
+def follow(store: Store, sprint: str) -> str:
+    """The second half of a move that was cut short: the branch goes where the mirror is, or is left behind."""
+    now, branch, tip = heads(store.repo, sprint), branch_of(sprint), ref_of(sprint, "tip")
+    if checked_out(store.repo, branch):
+        store.repo.update_refs([(ref_of(sprint, "held"), now.branch, now.held or store.repo.null)], STEP)
+        return tip
+    store.repo.update_refs([(branch, now.tip, now.branch)], STEP)
+    return branch
+
+
 def caught_up(store: Store, sprint: str) -> None:
     """A branch that was left behind because it was checked out comes forward as soon as it is not."""
     now = heads(store.repo, sprint)

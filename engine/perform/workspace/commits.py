@@ -48,6 +48,8 @@ def commit(
                 paths = tuple(shown(change.path) for change in trees.diff(store.git, base, tree, lines=False))
                 return Conflict(base=head, paths=paths)
             return _beside(store, head, base, tree, text, at)
+        if (half := _half_done(store, sprint, task, effect, base, tree)) is not None:
+            return half
         leaks.refuse(store, trees.tree_of(store.git, base), tree)
         whole = with_pages(store, sprint, progress, tree, task) if progress is not None else tree
         new = _write(store, whole, base, text, at)
@@ -59,6 +61,19 @@ def commit(
                 raise
             return commit(store, sprint, task, tree, base, message, evidence, effect, at, override, progress)
     return Committed(commit=new, tree=whole, message=clean_line(message), branch=branch)
+
+
+def _half_done(store: Store, sprint: str, task: str, effect: str, base: str, tree: str) -> Committed | None:
+    """The mirror has this very commit and the branch does not: the move of both was cut short between the two, for git
+    moves several refs one after another. Had the user moved the branch back, the task would be open again by now."""
+    now = sprint_branch.heads(store.repo, sprint)
+    if now.branch != base or now.tip in ("", base) or not trees.is_ancestor(store.git, base, now.tip):
+        return None
+    done = _found(store, sprint, trees.log(store.git, now.tip, f"^{base}"), task, effect, base, tree)
+    if done is None or done.commit != now.tip:
+        return None
+    branch = sprint_branch.follow(store, sprint)
+    return Committed(commit=done.commit, tree=done.tree, message=done.subject, branch=branch, already=True)
 
 
 def _found(
