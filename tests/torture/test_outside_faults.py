@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -38,13 +38,20 @@ class Running:
     """`devteam run --unattended` in a small repository."""
 
     def __init__(
-        self, place: Path, config: str = small.CONFIG, plan: str = small.PLAN, ordinary: tuple[str, ...] = ()
+        self,
+        place: Path,
+        config: str = small.CONFIG,
+        plan: str = small.PLAN,
+        ordinary: tuple[str, ...] = (),
+        scenario: str = SLOW,
+        env: Mapping[str, str] | None = None,
     ) -> None:
         """`ordinary`: the command that starts an interpreter as a user without rights."""
         self.repo, home = place / "repo", place / "home"
-        home.mkdir()
-        self.sprint = small.make(self.repo, scenario=SLOW, config=config, plan=plan)
+        home.mkdir(exist_ok=True)
+        self.sprint = small.make(self.repo, scenario=scenario, config=config, plan=plan)
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "LANG": "C.UTF-8", "PYTHONPATH": str(ROOT)}
+        self.env |= env or {}
         if ordinary:
             self.env["PATH"] = "/usr/local/bin:/usr/bin:/bin"
             self.env["PYTHONPATH"] = os.pathsep.join((str(ROOT), *(one for one in sys.path if "site-packages" in one)))

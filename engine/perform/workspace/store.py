@@ -73,21 +73,51 @@ def open_store(state: Path, repo: Repository, detect: Detector = nothing_known) 
     grave = Grave(root)
     target = root / "git"
     git = Git(target, root, env=identity_env(repo.identity))
-    if not (target / "HEAD").is_file():
-        fresh = root / f"git.{uuid.uuid4().hex[:8]}"
-        made = Git(None, root)
-        made.run("init", "--quiet", "--bare", "--template=", f"--object-format={repo.object_format}", "--", str(fresh))
-        (fresh / "info").mkdir(exist_ok=True)
-        files.write(fresh / "info" / "attributes", _RAW)
-        grave.discard(target)
-        fresh.rename(target)
+    said = _made(root, target, grave, repo.object_format)
     write_atomic_if_new(target / "objects" / "info" / "alternates", os.fsencode(alternate(repo.objects)) + b"\n")
     shallow = repo.common_dir / "shallow"
     if repo.shallow and shallow.is_file():
         write_atomic_if_new(target / "shallow", shallow.read_bytes())
     for name in ("index", "tmp", "lanes", "aside"):
         (root / name).mkdir(exist_ok=True, mode=0o700)
-    return Store(root, repo, git, grave, detect=detect)
+    return Store(root, repo, git, grave, detect=detect, said=said)
+
+
+def _made(root: Path, target: Path, grave: Grave, object_format: str) -> list[str]:
+    """The engine's git directory, if it is not there; what a power cut emptied of it is written anew, and said."""
+    if _whole(target):
+        return []
+    fresh = root / f"git.{uuid.uuid4().hex[:8]}"
+    made = Git(None, root)
+    made.run("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(fresh))
+    (fresh / "info").mkdir(exist_ok=True)
+    files.write(fresh / "info" / "attributes", _RAW)
+    settled = {name: (fresh / name).read_bytes() for name in _SETTLED}
+    if not (target / "objects").is_dir():
+        for name, data in settled.items():  # git does not wait for the disk here, and a file without content is no HEAD
+            files.write(fresh / name, data)
+        grave.discard(target)
+        fresh.rename(target)
+        files.sync(root)
+        return []
+    for name, data in settled.items():
+        files.write(target / name, data)
+    (target / "refs").mkdir(exist_ok=True)
+    grave.remove(fresh)
+    return [
+        "the engine's own git directory had lost its settings (a power cut, a failing disk?); they were written anew"
+    ]
+
+
+_SETTLED = ("HEAD", "config", "info/attributes")
+
+
+def _whole(target: Path) -> bool:
+    """Whether git takes it for a repository; empty files are what is left of those that never reached the disk."""
+    try:
+        return (target / "refs").is_dir() and all((target / name).stat().st_size for name in _SETTLED)
+    except OSError:
+        return False
 
 
 def write_atomic_if_new(path: Path, data: bytes) -> None:
