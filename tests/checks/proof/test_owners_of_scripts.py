@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
+from engine.perform.checks.proof.owners import Changed, Ground, Owner, keeps_examples, owners
 
 GROUND = Ground(
     files=frozenset({"bin/sum", "cases/a.in", "cases/a.out", "check.sh", "Makefile"}),
@@ -74,3 +74,10 @@ def test_data_that_the_task_names_is_what_the_program_is_compared_with(program: 
     )
     (found,) = owners([Changed(path="testdata/a.out", before=b"1\n", after=b"2\n")], ground)
     assert found.owner is owner, found.why
+
+
+def test_the_code_behind_a_documentation_string_is_no_part_of_its_example() -> None:
+    old = b'def f():\n    """\n    >>> f()\n    1\n    """\n    return PAIRS\n'
+    assert keeps_examples(old, old.replace(b"PAIRS", b"_PAIRS"))
+    assert not keeps_examples(old, old.replace(b"    1\n", b"    2\n"))
+    assert not keeps_examples(old, old.replace(b">>> f()", b">>> f(2)"))

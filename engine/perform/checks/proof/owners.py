@@ -323,7 +323,12 @@ def _examples(text: bytes | None) -> Counter[tuple[str, str]]:
         found = doctest.DocTestParser().get_examples(text.decode("utf-8", "replace"))
     except ValueError:
         return Counter({(text.decode("utf-8", "replace"), ""): 1})
-    return Counter((example.source, example.want) for example in found)
+    return Counter((example.source, _within(example.want)) for example in found)
+
+
+def _within(want: str) -> str:
+    """What an example answers, up to the end of its documentation string: the code behind it is none of it."""
+    return re.split(r"^.*(?:\"{3}|'{3})", want, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def _new(change: Changed, ground: Ground, after: Mapping[str, bytes], gone: frozenset[str]) -> tuple[Owner, str]:

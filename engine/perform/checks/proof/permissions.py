@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from engine.core.grants import Grant, GrantKind, Rule
 from engine.core.model import Question, Struct
 from engine.globs import permits
+from engine.perform.checks.proof.asked_inputs import asks_otherwise
 from engine.perform.checks.proof.deletions import gone, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant, named
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
@@ -46,6 +47,8 @@ class Excuse(Struct, frozen=True, kw_only=True):
     entry: str
     red_on_base: bool
     """Its new version has to fail on the base: it shows the new behaviour, or nothing."""
+    same_question: bool = True
+    """It asks with the inputs it had. With others nobody says what becomes of the old ones: as it was, it must hold."""
 
 
 class Transformed(Struct, frozen=True, kw_only=True):
@@ -67,6 +70,11 @@ class Transformed(Struct, frozen=True, kw_only=True):
 
     def is_dropped(self, id: str) -> bool:
         return any(covers_id(one, id) for one in self.dropped)
+
+    def waives(self, id: str) -> bool:
+        """Whether a test may be red in R1 as it was."""
+        excuse = self.excuse(id)
+        return excuse is not None and excuse.same_question
 
     def excuse(self, id: str) -> Excuse | None:
         return next((excuse for one, excuse in self.excuses.items() if covers_id(one, id)), None)
@@ -140,7 +148,8 @@ def transform(
                 break
         else:
             if edit.test and _stated_edit(edit, changed, words):
-                excuses[edit.id] = Excuse(entry="change behaviour", red_on_base=True)
+                same = not asks_otherwise(tokens(edit.path, edit.before), tokens(edit.path, edit.after))
+                excuses[edit.id] = Excuse(entry="change behaviour", red_on_base=True, same_question=same)
         if edit.kind is EditKind.DELETED and (grant := _lets_go(grants, edit)) is not None:
             dropped[edit.id] = grant.entry
             used.add(grant.entry)
@@ -264,7 +273,7 @@ def _test_question(
     failing = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in red)
     if (
         transformed.is_dropped(edit.id)
-        or transformed.excuse(edit.id)
+        or ((excuse := transformed.excuse(edit.id)) and (excuse.same_question or not failing))
         or (not edit.test and transformed.excuse(edit.path))
     ):
         return None
