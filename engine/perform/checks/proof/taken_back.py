@@ -17,6 +17,7 @@ from engine.core.model import Proof, Struct
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.trial import Ahead, Trial
+from engine.perform.checks.proof.unneeded_conditions import conditions
 from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
@@ -86,12 +87,18 @@ def _put_back(after: bytes, token: tokenize.TokenInfo, was: str) -> bytes | None
 
 
 def _pool(trial: Trial) -> list[Part]:
-    return [
-        part
+    files = [
+        (one.path, one.before, one.after)
         for one in trial.change.owned
         if one.owner is Owner.SUBJECT and one.path.endswith(".py") and one.before is not None and one.after is not None
-        for part in parts(one.path, one.before, one.after)
-    ][:MOST]
+    ]
+    signs = [part for path, before, after in files for part in parts(path, before, after)]
+    wide = [
+        Part(path=path, line=one.line, was=f"“{one.always}”", now=f"“{one.text}”", source=one.source)
+        for path, before, after in files
+        for one in conditions(before, after, trial.change.ground.words)
+    ]
+    return [*signs[:MOST], *wide[:MOST]]
 
 
 async def taken_back_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
@@ -125,7 +132,7 @@ async def unnoticed(
         tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r4, {part.path: part.source})
         runs = await trial.whole("taken back", tree, able)
         if all(_as_good(run, now.get(run.check)) for run in runs):
-            text = f"{part.path}:{part.line} with {part.was} back in place of {part.now} every test is green"
+            text = f"{part.path}:{part.line} with {part.was} in place of {part.now} every test is green"
             more = "nothing shows that this part of the change is wanted"
             return [unproven(Rule.MORE_CHANGED, f"{text}: {more}", path=part.path, line=part.line)]
     return []
