@@ -55,7 +55,8 @@ class Surveyor:
         self._decisions = decisions
         self._now = now
         self._known: dict[str, str] = {}
-        self._listed: tuple[str, tuple[str, ...]] = ("", ())
+        self._listed = ""
+        self._names = Names()
 
     def survey(self, effect: Survey) -> ev.Surveyed:
         seen = self._workspace.look(effect.lane, self._now())
@@ -78,9 +79,10 @@ class Surveyor:
         if spec is None:
             return ""
         tree = self._workspace.tree_of(state.head or state.base)
-        if self._listed[0] != tree:
-            self._listed = (tree, tuple(self._workspace.files(tree)))
-        return relevant(spec, self._listed[1])
+        if self._listed != tree:
+            self._names.hold(self._workspace.files(tree))
+            self._listed = tree
+        return relevant(spec, self._names)
 
     def _repository(self, state: State) -> str:
         if state.planning is not None and state.planning.facts:
@@ -114,12 +116,44 @@ def _takes_in(glob: str, path: str) -> bool:
     return matcher((glob,))(path.encode("utf-8", "surrogateescape"))
 
 
-def relevant(spec: TaskSpec, files: Sequence[str]) -> str:
+class Names:
+    """The files of a tree by what they are about. Held from tree to tree: what is the same in both costs nothing."""
+
+    def __init__(self, files: Iterable[str] = ()) -> None:
+        self.files: tuple[str, ...] = ()
+        self._about: dict[str, set[str]] = {}
+        self._within: tuple[tuple[str, ...], list[str]] = ((), [])
+        self.hold(files)
+
+    def hold(self, files: Iterable[str]) -> None:
+        before, self.files = set(self.files), tuple(files)
+        now, self._within = set(self.files), ((), [])
+        for path in before - now:
+            for word in (_stem(path), path.lower()):
+                self._about.get(word, set()).discard(path)
+        for path in now - before:
+            for word in (_stem(path), path.lower()):
+                self._about.setdefault(word, set()).add(path)
+
+    def within(self, scope: tuple[str, ...]) -> list[str]:
+        """Those that a scope takes in."""
+        if scope and self._within[0] != scope:
+            inside = matcher(tuple(dict.fromkeys(scope)))
+            found = [path for path in self.files if inside(path.encode("utf-8", "surrogateescape"))]
+            self._within = (scope, found)
+        return self._within[1] if scope else []
+
+    def about(self, words: Iterable[str]) -> set[str]:
+        """Those that are named by a word, or are about it."""
+        return {path for word in words for path in self._about.get(word, ())}
+
+
+def relevant(spec: TaskSpec, names: Names) -> str:
     """The files a task may change, and those beside them that its words name or that carry the same name."""
-    within = [path for path in files if spec.scope and any(_takes_in(glob, path) for glob in spec.scope)]
+    within = names.within(spec.scope)
     words = {word.lower() for word in WORD.findall(" ".join((spec.title, spec.description, *spec.accept)))}
     words |= {_stem(path) for path in within[:MOST_RELEVANT]}
-    beside = [path for path in files if path not in set(within) and words & {_stem(path), path.lower()}]
+    beside = sorted(names.about(words).difference(within))
     parts = [
         _section("Files this task may change", _few(within)),
         _section("Files of the same names, or named in the task", _few(beside)),
@@ -129,7 +163,7 @@ def relevant(spec: TaskSpec, files: Sequence[str]) -> str:
 
 def _stem(path: str) -> str:
     """What a file is about: a test and what it tests have the same."""
-    stem = PurePosixPath(path).name.split(".")[0].lower()
+    stem = path.rpartition("/")[2].split(".")[0].lower()
     return stem.removeprefix("test_").removesuffix("_test").removeprefix("test-").removesuffix("-test") or stem
 
 
