@@ -30,6 +30,8 @@ CONVENTIONS = (
 RECENT = 10
 """Commits that agents are told of."""
 WORD = re.compile(r"[A-Za-z_][\w./-]{2,80}")
+WILD = re.compile(r"[*?\\!]|\[.*|\./")
+"""Where the plain text of a pattern ends; after a class nothing is taken for plain."""
 MANIFESTS = (
     "pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "package.json", "tsconfig.json", "go.mod",
     "Cargo.toml", "pom.xml", "build.gradle", "Makefile", "Dockerfile", "docker-compose.yml", ".pre-commit-config.yaml",
@@ -138,10 +140,20 @@ class Names:
     def within(self, scope: tuple[str, ...]) -> list[str]:
         """Those that a scope takes in."""
         if scope and self._within[0] != scope:
-            inside = matcher(tuple(dict.fromkeys(scope)))
-            found = [path for path in self.files if inside(path.encode("utf-8", "surrogateescape"))]
+            inside = matcher(scope)
+            found = [path for path in self._candidates(scope) if inside(path.encode("utf-8", "surrogateescape"))]
             self._within = (scope, found)
         return self._within[1] if scope else []
+
+    def _candidates(self, scope: tuple[str, ...]) -> Iterable[str]:
+        """Paths that hold some plain part of a pattern: only they can be matched, and to see that is quick."""
+        parts = [max(WILD.split(glob.strip().strip("/")), key=len) for glob in scope if not glob.startswith("!")]
+        if not all(parts) or "." in parts:
+            return self.files
+        if len(parts) == 1:
+            return [path for path in self.files if parts[0] in path]
+        chosen = {path for part in parts for path in self.files if part in path}
+        return sorted(chosen)
 
     def about(self, words: Iterable[str]) -> set[str]:
         """Those that are named by a word, or are about it."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.grants import Grant, grants_of
 from engine.core.model import Struct, TaskSpec
-from engine.globs import matches
+from engine.globs import matcher, matches
 from engine.perform.checks.proof.docstrings import with_base_examples
 from engine.perform.checks.proof.imports import language_of, mentions, python_name
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
@@ -77,10 +77,11 @@ class Change(Struct, frozen=True, kw_only=True):
 def helper_modules(files: Sequence[str], test_globs: Sequence[str]) -> tuple[str, ...]:
     """Modules beside the tests, by every name they may be imported under."""
     found: dict[str, None] = {}
+    beside = matcher(test_globs)
     for path in files:
-        name = posixpath.basename(path)
-        helper = path.endswith(".py") and not name.startswith(("test_", "__init__", "conftest"))
-        if helper and matches(path, test_globs):
+        if not path.endswith(".py") or path.rpartition("/")[2].startswith(("test_", "__init__", "conftest")):
+            continue
+        if beside(path.encode("utf-8", "surrogateescape")):
             dotted = python_name(path)
             found |= dict.fromkeys((dotted, dotted.rpartition(".")[2]))
     return tuple(found)
