@@ -44,3 +44,13 @@ async def test_a_regression_is_not_edited_away_by_values_that_the_task_states(tm
     }
     done = await judged(tmp_path, BASE, change, title=TITLE)
     assert done.proof is ProofVerdict.QUESTION and done.questions[0].rule == "test-changed", done.reason
+
+
+@pytest.mark.torture
+async def test_a_plan_with_nothing_to_show_is_not_about_another_answer(tmp_path: Path) -> None:
+    more = BASE["tests/test_pages.py"] + "    assert pages(21, 10) == 3\n"
+    change = {"pages.py": "def pages(total, size):\n    return -(-total // size)\n", "tests/test_pages.py": more}
+    done = await judged(tmp_path, BASE, change, title="Stronger tests", proof="none")
+    assert done.proof is ProofVerdict.QUESTION and "nothing to show" in done.reason, done.reason
+    done = await judged(tmp_path / "asked", BASE, change, title=TITLE)
+    assert done.proof is ProofVerdict.PROVEN, done.reason

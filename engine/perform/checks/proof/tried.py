@@ -56,6 +56,10 @@ _LIMIT = re.compile(
 _AS_EVER = re.compile(
     r"\b(?:stays?|remains?|unchanged|as\s+(?:it|they|before)|still|already|like\s+today|keeps?)\b", re.IGNORECASE
 )
+_ELSE = re.compile(
+    r"\b(?:else|otherwise)\s*,?\s+(?:it\s+(?:is|gives|returns)\s+)?`?(true|false|none|null|undefined|nil|-1)\b", re.I
+)
+"""What comes out in the other case, said in one word."""
 _CODE = re.compile(r"`[^`\n]*`|" + _LITERAL)
 _STAYS = re.compile(
     r"\b(?:leav(?:e|es|ing)\b[^.;]{0,40}\b(?:alone|as\s+(?:it|they)\s+(?:is|was|are|were)|unchanged|untouched|intact)"
@@ -71,6 +75,14 @@ _REFUSED = re.compile(
     r"raises|assertRaises|throws|rejects|toThrow|ExitCode|\bexcept\b|\bcatch\b|err\s*[!=]=\s*nil|\$\?"
 )
 _LOOKED = re.compile(r"\bassert|\bexpect\(|\bt\.(?:Fatal|Error)|\bequal\(|\bok\(|!=|==|\btest\b|\bcmp\b|\bdiff\b|\[ ")
+_SHOWS = {
+    "false": r"\bfalse\b|\bnot\s|notOk|!\w|!\(",
+    "true": r"\btrue\b|assert\s+\w|ok\(|assert\(",
+    "none": r"\bnone\b",
+    "null": r"\bnull\b",
+    "undefined": r"\bundefined\b",
+    "nil": r"\bnil\b",
+}
 _TEST = re.compile(
     r"^\s*(?:async\s+)?(?:def\s+test|func\s+Test|(?:test|it|describe)(?:\.\w+)?\(|fn\s+\w+|public\s+void\s)",
     re.MULTILINE,
@@ -97,6 +109,9 @@ def untried(task: TaskSpec | None, fresh: str, proofs: str) -> Iterator[str]:
             number = next(group for group in match.groups() if group)
             if not re.search(rf"(?<![\w.]){re.escape(number)}(?![\w.]*\d)", proofs):
                 yield f"{match[0].strip()}: {number} itself"
+    for match in (match for one in told for match in _ELSE.finditer(one)):
+        if not re.search(_SHOWS.get(match[1].lower(), re.escape(match[1])), fresh, re.IGNORECASE):
+            yield f"“{match[0]}”"
     kept = any(_STAYS.search(one) for one in told) and any(_REFUSAL.search(one) for one in told)
     if kept and _REFUSED.search(fresh) and not _looks_after(fresh):
         yield "what stays as it was when it is refused"

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from engine.core.grants import GrantKind, Rule
-from engine.core.harmless import HarmlessKind, kinds_of
+from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
@@ -139,6 +139,7 @@ class Weighing(EditedTests):
         """Nothing objects: what the task names, neighbouring inputs, the held-out commands, mutants as advice."""
         tools, rooms = self.trial.tools, self.change.rooms
         self._ask_for_the_rest()
+        self._ask_about_nothing()
         self._ask_unwatched()
         for spec in (*self.tests, *self.own):
             self.faults += await neighbour_faults(self.trial, spec, self.proofs, self.task)
@@ -211,6 +212,22 @@ class Weighing(EditedTests):
                 text = f"no test reads {path}, which the change gives another meaning, and the task does not name it"
                 entry = f"accept {Rule.UNWATCHED} in {path}"
                 self.faults.append(replace(rules.question(Rule.UNWATCHED, text, entry), path=path))
+
+    def _ask_about_nothing(self) -> None:
+        """The plan says in its own words that there is nothing to show, and a test is red without the change.
+
+        Where the sort of work was only read off the words (`none (tests)`), the proof corrects that.
+        """
+        if self.task is None or not nothing_to_show(self.task.proof) or kinds_of(self.task.proof):
+            return
+        runs = [run for some in self.r3.values() for run in some]
+        shown = [proof for proof in self.proofs if proof.kind == "new" and not rules.import_red(proof, runs)]
+        for proof in shown[:1]:
+            text = (
+                f"the plan says that there is nothing to show, and {proof.name} fails without the change: {proof.red}"
+            )
+            fault = rules.question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {proof.path}")
+            self.faults.append(replace(fault, path=proof.path, check=proof.check))
 
     def _ask_narrow(self) -> None:
         """Where nothing else was asked: what stands in the change for its tests alone."""
