@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -56,11 +57,10 @@ def _tarball(what: str) -> Path:
 
 
 def _cached(folder: Path, start: str) -> Path | None:
-    found = [
-        path
-        for path in folder.glob("*.t*gz")
-        if path.name.replace("-", "_").lower().startswith(start.replace("-", "_"))
-    ]
+    def plain(name: str) -> str:
+        return re.sub(r"[-_.]", "_", name).lower()
+
+    found = [path for path in folder.glob("*.t*gz") if plain(path.name).startswith(plain(start))]
     return found[0] if found else None
 
 

@@ -40,6 +40,7 @@ GO_TEST = (
     'package {module}\n\nimport "testing"\n\nfunc TestDevteamAdded(t *testing.T) {{\n'
     '\tif DevteamAdded(2) != 3 {{\n\t\tt.Fatal("not added")\n\t}}\n}}\n'
 )
+TEST_PACKAGES = ("hypothesis", "mock", "freezegun", "zope.testrunner", "pytest_asyncio", "parameterized")
 RUNNERS = ("tape", "mocha", "jest", "vitest", "ava", "tap", "uvu", "nodeunit", "expresso")
 
 
@@ -63,7 +64,11 @@ def made(kind: str, what: str) -> Callable[[Path], None]:
 
 def _python_environment(folder: Path) -> None:
     """As its own words for developers say: extras, groups and requirement files for tests; else pytest alone."""
-    wanted = ["pytest", "setuptools"]
+    settings = [folder / name for name in ("pyproject.toml", "setup.cfg", "tox.ini", "pytest.ini")]
+    said = "".join(path.read_text("utf-8", "replace") for path in settings if path.exists())
+    tests = "".join(path.read_text("utf-8", "replace") for path in _sources(folder, ".py", tests=True))
+    wanted = ["pytest", "setuptools", *(["pytest-cov"] if "--cov" in said else [])]
+    wanted += [name for name in TEST_PACKAGES if re.search(rf"^(?:import|from) {name}\b", tests, re.MULTILINE)]
     project = tomllib.loads((folder / "pyproject.toml").read_text()) if (folder / "pyproject.toml").exists() else {}
     extras = set(project.get("project", {}).get("optional-dependencies", {}))
     own = sorted(extras & {"test", "tests", "testing", "dev", "develop"}, key=lambda name: "test" not in name)[:1]
