@@ -209,6 +209,8 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
         case "npm":
             all_text = "".join(one.read_text("utf-8", "replace") for one in tests)
             text = TAPE if "tape" in all_text else MOCHA if "describe(" in all_text else NODE
+            if re.search(r"require\(['\"]tap['\"]\)", all_text):
+                text = TAPE.replace("'tape'", "'tap'").replace("= require('tap')", "= require('tap').test")
             module = ("../" * len(place.relative_to(folder).parts) or "./") + path.relative_to(folder).as_posix()
             where = place / "devteam_added.js"
             return JS_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))

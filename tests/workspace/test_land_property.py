@@ -150,6 +150,15 @@ def _reachable(repo: Path) -> set[str]:
     return {line.split(" ", 1)[0] for line in git(repo, "rev-list", "--objects", "--all", "HEAD").splitlines()}
 
 
+def _fsck(repo: Path) -> frozenset[str]:
+    """What git has to say of its objects, errors too. Some are of the user's own making: sparse-checkout with a file
+    that is only intended to be added writes a tree with an entry twice (git 2.39)."""
+    try:
+        return frozenset(git(repo, "fsck", "--strict", "--no-dangling").splitlines())
+    except AssertionError as said:
+        return frozenset(str(said).partition(": ")[2].splitlines())
+
+
 def play(folder: Path, seed: int) -> str:
     rng = random.Random(seed)
     repo = make_repo(folder / "repo", FILES)
@@ -176,6 +185,7 @@ def play(folder: Path, seed: int) -> str:
     user(MEANWHILE, 1)
     had, before = _bytes(repo), fingerprint(repo)
     staged = git(repo, "ls-files", "--stage").splitlines()
+    sound = _fsck(repo)
     try:
         report = work.land()
     except WorkspaceError as problem:
@@ -200,7 +210,7 @@ def play(folder: Path, seed: int) -> str:
     indexed = {line.split()[1] for line in git(repo, "ls-files", "--stage").splitlines()}
     objects = {line.split()[1] for line in staged} - indexed - {EMPTY}  # of what is only intended to be added
     assert objects <= (_reachable(repo) if objects else set()), (case, "what was staged is under a ref")
-    assert git(repo, "fsck", "--strict", "--no-dangling") == "", case
+    assert _fsck(repo) <= sound, case
     return " ".join((*case, "→ landed"))
 
 
