@@ -95,19 +95,19 @@ class Bus:
 
 def _joined(last: AnyActivity, new: AnyActivity) -> AnyActivity | None:
     """Streamed text of one effect is one message until somebody takes it."""
-    match last, new:
-        case AgentOutput(kind=OutputKind.TEXT), AgentOutput(kind=OutputKind.TEXT):
-            if last.effect == new.effect and len(last.text) + len(new.text) < JOIN_LIMIT:
-                return AgentOutput(
-                    effect=last.effect,
-                    task=last.task,
-                    lane=last.lane,
-                    at=new.at,
-                    kind=OutputKind.TEXT,
-                    role=last.role,
-                    seat=last.seat,
-                    text=f"{last.text}\n{new.text}",
-                )
-        case _:
-            pass
+    if not isinstance(last, AgentOutput) or not isinstance(new, AgentOutput):
+        return None
+    if last.kind is not OutputKind.TEXT or new.kind is not OutputKind.TEXT or last.effect != new.effect:
+        return None
+    if len(last.text) + len(new.text) < JOIN_LIMIT:
+        return AgentOutput(
+            effect=last.effect,
+            task=last.task,
+            lane=last.lane,
+            at=new.at,
+            kind=OutputKind.TEXT,
+            role=last.role,
+            seat=last.seat,
+            text=f"{last.text}\n{new.text}",
+        )
     return None

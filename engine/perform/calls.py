@@ -240,8 +240,8 @@ class Calls:
             role=effect.role,
             seat=effect.seat,
             text=self._shown(output, output.text, OUTPUT_KEPT),
-            tool=self._shown(output, output.tool, 200),
-            path=self._shown(output, output.path, 1000),
+            tool=self._shown(output, output.tool, 200) if output.tool else "",
+            path=self._shown(output, output.path, 1000) if output.path else "",
             tokens=output.tokens,
         )
 

@@ -4,7 +4,8 @@
 
 Each shape is a file that a real process prints in the sandbox-free mode; it goes through the pump, the raw log, the
 redaction, the adapter's reader, the cleaner, the log of outputs and the bus with one reader, as in a call of an agent.
-The hold of the design is 30 ms of CPU per megabyte and 30 MB of memory, for every shape.
+The hold of the design is 30 ms of CPU per megabyte (on a quiet machine: `quiet_ms_per_mb`) and 30 MB of memory, for
+every shape.
 """
 
 from __future__ import annotations
@@ -37,8 +38,11 @@ from engine.perform.calls import Calls
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import AgentCall, Output, ProcessSpec
 from engine.perform.secrets.redact import Redactor
+from tests.benchmarks import calibration
 
 MEGABYTES = 8
+BESIDE = 20
+"""Pieces of work before and after, by which a loaded machine is told (calibration.py)."""
 SECRETS = ("a-value-that-nobody-may-see-1", "another-value-that-nobody-may-see", "third-secret-value-0123456789")
 MB = 1_000_000
 
@@ -169,7 +173,14 @@ def single(megabytes: int, name: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
         asyncio.run(one(Path(place), kind, make(MB // 10)))  # imports and first times
         data = make(megabytes * MB)
-        return asyncio.run(one(Path(place), kind, data))
+        reference = calibration.Reference()
+        for _ in range(BESIDE):
+            reference.take()
+        found = asyncio.run(one(Path(place), kind, data))
+        for _ in range(BESIDE):
+            reference.take()
+    quiet = round(found["cpu_ms_per_mb"] / reference.dearer, 1)
+    return {"quiet_ms_per_mb": quiet, "dearer": round(reference.dearer, 2), **found}
 
 
 if __name__ == "__main__":

@@ -178,7 +178,9 @@ def shown(value: Any) -> str:
             value = json.dumps(value, ensure_ascii=False)
         except (ValueError, RecursionError, TypeError):
             value = "(cannot be shown)"
-    words = str(value[: SHOWN + 1]).encode("utf-8", "replace").decode("utf-8")
+    words = str(value[: SHOWN + 1])
+    if not words.isascii():
+        words = words.encode("utf-8", "replace").decode("utf-8")
     return words if len(words) <= SHOWN else cut(words, SHOWN) + " …"
 
 
