@@ -58,11 +58,20 @@ class Running:
             self.env["PYTHONDONTWRITEBYTECODE"] = "1"
         self.project = small.project_of(self.repo, home / ".local" / "state")
         self.desk = Desk(project=self.project)
-        argv = [*(ordinary or (sys.executable,)), "-P", "-m", "tui.cli.main", "run", "--unattended", "--trust", "all"]
+        self.argv = [
+            *(ordinary or (sys.executable,)),
+            "-P",
+            "-m",
+            "tui.cli.main",
+            "run",
+            "--unattended",
+            "--trust",
+            "all",
+        ]
         self.out = (place / "out").open("w+")
         for path in (place, *place.rglob("*")) if ordinary else ():
             os.chown(path, ORDINARY, ORDINARY, follow_symlinks=False)
-        self.process = subprocess.Popen(argv, cwd=self.repo, env=self.env, stdout=self.out, stderr=self.out)
+        self.process = subprocess.Popen(self.argv, cwd=self.repo, env=self.env, stdout=self.out, stderr=self.out)
 
     def events(self) -> list[ev.Fact]:
         return [one.event for one in self.desk.events(self.sprint.id)]
