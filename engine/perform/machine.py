@@ -139,10 +139,14 @@ class OnThisMachine:
                 case MachineFault.NO_DESCRIPTORS:
                     _open_something()
                     await self._start_something()
-                case MachineFault.BRANCH_LOST | MachineFault.REPO_MOVED | MachineFault.GIT_LOCKED:
+                case MachineFault.BRANCH_LOST | MachineFault.REPO_MOVED:
                     if why := self._moved():
                         return why
                     await self._repository()
+                case MachineFault.GIT_LOCKED:
+                    if why := self._moved():
+                        return why
+                    await self._git_answers()
                 case _:
                     assert_never(fault)
         except Exception as error:  # noqa: BLE001  boundary: whatever a probe meets is its answer

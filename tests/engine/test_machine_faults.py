@@ -257,7 +257,10 @@ async def test_a_git_that_cannot_start_for_a_while_suspends_the_run_and_ends_no_
         (GitError(("rev-parse",), 128, "bad config line 1 in file /dev/null"), False),
     ],
 )
-async def test_a_store_fault_is_over_when_git_answers(tmp_path: Path, error: WorkspaceError, over: bool) -> None:
+@pytest.mark.parametrize("fault", [MachineFault.STORE_FAULT, MachineFault.GIT_LOCKED])
+async def test_such_a_fault_is_over_when_git_answers(
+    tmp_path: Path, error: WorkspaceError, over: bool, fault: MachineFault
+) -> None:
     """A fault that came before the sprint had a branch would else never be over."""
 
     async def repository() -> None:
@@ -270,4 +273,4 @@ async def test_a_store_fault_is_over_when_git_answers(tmp_path: Path, error: Wor
         checkout=tmp_path,
         repository=repository,
     )
-    assert (await machine.standing(MachineFault.STORE_FAULT) == "") is over
+    assert (await machine.standing(fault) == "") is over

@@ -13,6 +13,7 @@ from engine.perform.machine import fault_of
 from engine.perform.workspace import git as git_module
 from engine.perform.workspace import packs, repository
 from engine.perform.workspace.facts import Committed, WorkspaceError
+from engine.perform.workspace.git import GitError
 from engine.perform.workspace.repository import Repository
 from engine.perform.workspace.workspace import Workspace
 from tests.workspace.repos import git, make_repo, open_workspace, write
@@ -177,3 +178,17 @@ def test_pins_of_a_dead_engine_are_released_at_the_next_start(work: Workspace, r
     work.start_sprint(2.0)
     assert not ours.exists()
     assert theirs.exists()
+
+
+def test_a_start_that_a_lock_kept_from_making_its_branch(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The record of the start is there and no ref yet: the fault is the lock, for as long as it stays."""
+    impatient(monkeypatch)
+    work = open_workspace(repo)
+    write(repo / BRANCH, "")
+    for act in (lambda: work.start_sprint(1.0), work.stands):
+        with pytest.raises(GitError) as caught:
+            act()
+        assert caught.value.fault is MachineFault.GIT_LOCKED
+    (repo / BRANCH).unlink()
+    work.start_sprint(2.0)
+    work.stands()

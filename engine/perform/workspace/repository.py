@@ -171,9 +171,10 @@ class Repository:
         self.git().run("update-ref", "--no-deref", "-m", why, "-z", "--stdin", stdin=body)
 
     def try_locks(self, names: list[str]) -> None:
-        """Take the locks of these refs and let them go again. Raises GitError naming one that another git holds."""
+        """Take the locks of these refs, be they there or not, and let them go again. Raises GitError naming one that
+        another git holds."""
         there = self.refs(*names)
-        lines = ["start", *(f"verify {name}\0{there[name]}" for name in names if name in there), "prepare", "abort"]
+        lines = ["start", *(f"verify {name}\0{there.get(name, self.null)}" for name in names), "prepare", "abort"]
         body = "".join(f"{line}\0" for line in lines).encode("utf-8", "surrogateescape")
         self.git().run("update-ref", "--no-deref", "-z", "--stdin", stdin=body)
 

@@ -243,10 +243,10 @@ class Workspace:
             where = self.checkout
             raise WorkspaceError(f"there is no repository at {where} any more", fault=MachineFault.REPO_MOVED)
         self.store.git.run("rev-parse", "--git-dir")  # a new one: those that last do not read what a start reads
-        if self.has_started():
-            self.tree_of(self.head())
         others_done(self.repo)
         self.repo.try_locks([self.branch, sprint_branch.ref_of(self.sprint, "tip")])
+        if self.has_started():  # last: a start that was kept from making the refs by a lock has its record already
+            self.tree_of(self.head())
 
     def head(self) -> str:
         """The sprint's commit."""
