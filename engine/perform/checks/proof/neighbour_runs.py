@@ -191,7 +191,7 @@ def _not_kept(
 
 
 def _denied(cases: Sequence[Case]) -> bool:
-    return bool(cases) and cases[0].outcome in BAD and cases[0].error == "AssertionError"
+    return bool(cases) and cases[0].outcome in BAD and cases[0].error in ("AssertionError", "NotAsTold")
 
 
 def _number(name: str) -> int:
