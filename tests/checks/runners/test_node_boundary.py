@@ -82,6 +82,8 @@ BODIES = {
     "promises": "assert.equal(await cart.later(4), 8); await assert.rejects(cart.fails(), TypeError);",
     "later": "await new Promise((done) => cart.callback((e, v) => { assert.equal(v, 'v'); done(); }));",
     "asked back": "assert.deepStrictEqual(await cart.gather([1, 2], async (x) => x + 1), [2, 3]);",
+    "more than a pipe holds": "const l = Array.from({ length: 20000 }, (_, n) => 30000 - n);"
+    "assert.equal(cart.sorted(l).length, 20000); let n = 0; cart.each(l, () => { n += 1; }); assert.equal(n, 20000);",
     "closures": "const c = cart.counter(); c.inc(); assert.equal(c.inc(), 2);",
     "events": "const b = cart.bus(); const s = []; b.on('x', (...a) => s.push(...a)); b.go();"
     "assert.deepStrictEqual(s, [1, { a: 2 }]);",
