@@ -110,3 +110,39 @@ def test_java_by_its_reports(tmp_path: Path) -> None:
     assert prepared.argv[-2:] == ("-Dtest=CartTest", "-DfailIfNoTests=false")
     report = runner.read(request, prepared, Finished(reason="exited", exit_code=1), b"", 0.0)
     assert outcomes(report) == {f"{path}::adds": "passed", f"{path}::red": "failed"}
+
+
+DEAD = """\
+     Running unittests src/lib.rs (target/debug/deps/itoa-3ab1f94134e67fe4)
+
+running 1 test
+test inner ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+
+     Running tests/test.rs (target/debug/deps/test-82d32154ac7295ed)
+
+running 9 tests
+test test_i16_0 ... ok
+thread panicked while processing panic. aborting.
+error: test failed, to rerun pass `--test test`
+
+Caused by:
+  process didn't exit successfully: `/x/test-82d32154ac7295ed` (signal: 6, SIGABRT: process abort signal)
+   Doc-tests itoa
+
+running 1 test
+test src/lib.rs - Buffer (line 12) ... ok
+
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
+"""
+
+
+@pytest.mark.parametrize("text", [DEAD, DEAD.partition("   Doc-tests")[0]], ids=["in the middle", "at the end"])
+def test_a_test_program_that_dies_is_a_file_without_results(text: str) -> None:
+    report = read_libtest(text.encode())
+    assert not report.problems
+    (dead,) = [case for case in report.cases if case.error == "CollectError"]
+    assert dead.path == "tests/test.rs" and "SIGABRT" in dead.text
+    assert next(case.id for case in report.cases if case.outcome == "passed") == "src/lib.rs::inner"
+    assert not any("test_i16_0" in case.id for case in report.cases), "what it said before it died counts for nothing"

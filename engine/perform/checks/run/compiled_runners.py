@@ -23,6 +23,9 @@ RUNNING = re.compile(r"^\s*Running (?:unittests )?(?P<source>\S+\.rs)? ?\((?P<fi
 LIBTEST = re.compile(r"^test (?P<name>.+?)(?: - should panic)? \.\.\. (?P<word>ok|FAILED|ignored)\b")
 EXAMPLE = re.compile(r"(?P<file>\S+\.(?:rs|md)) - (?:(?P<what>.*?) )?\(line \d+\)")
 SUMMARY = re.compile(r"^test result: (?:ok|FAILED)\. (\d+) passed; (\d+) failed; (\d+) ignored")
+BEGUN = re.compile(r"^running \d+ tests?$")
+ENDED = re.compile(r"\(signal: [^()]*\)|\(exit status: \d+\)")
+DIED = re.compile(r"^died: (?P<how>its test program ended before its totals: .*)$")
 PANIC = re.compile(r"^thread '(?P<name>[^']+)'.* panicked at (?P<place>.+?):?$")
 WORDS = {"ok": PASSED, "FAILED": FAILED, "ignored": SKIPPED}
 
@@ -89,9 +92,12 @@ def read_libtest(data: bytes, members: Mapping[str, str] | None = None, room: Pa
     claimed = [0, 0, 0]
     target = source = at = ""
     panics: dict[str, str] = {}
-    lines = data.decode("utf-8", "replace").splitlines()[:MAX_ITEMS]
+    lines = _without_dead(data.decode("utf-8", "replace").splitlines()[:MAX_ITEMS])
     for index, line in enumerate(lines):
-        if (match := RUNNING.match(line)) is not None:
+        if (match := DIED.match(line)) is not None:
+            id = target or source
+            cases[id] = Case(id=id, outcome=ERROR, error=COLLECT, text=match["how"], path=source)
+        elif (match := RUNNING.match(line)) is not None:
             compiled = re.sub(r"-[0-9a-f]{16}$", "", (match["file"] or match["what"] or "").rpartition("/")[2])
             at = _crate(match["source"] or "", compiled, at, members or {}, room)
             source = f"{at}{match['source']}" if match["source"] else ""
@@ -115,6 +121,24 @@ def read_libtest(data: bytes, members: Mapping[str, str] | None = None, room: Pa
     problems = () if list(seen.values()) == claimed else ("libtest's lines and its totals do not agree",)
     found = tuple(_with_panic(case, panics) for case in cases.values())
     return Report(source="libtest", cases=found, counts_tests=True, problems=problems)
+
+
+def _without_dead(lines: list[str]) -> list[str]:
+    """A test program that died before its totals has no results: one line, instead of what it had said so far."""
+    kept: list[str] = []
+    begun = -1
+    for index, line in enumerate([*lines, ""]):
+        if begun >= 0 and (index == len(lines) or RUNNING.match(line)):
+            ends = (ENDED.search(said) for said in lines[:index][::-1])
+            how = next((end.group(0) for end in ends if end is not None), "without a word")
+            kept[begun:] = [f"died: its test program ended before its totals: {how}"]
+            begun = -1
+        if BEGUN.match(line):
+            begun = len(kept)
+        elif SUMMARY.match(line):
+            begun = -1
+        kept.append(line)
+    return kept[:-1]
 
 
 def _crate(source: str, compiled: str, last: str, members: Mapping[str, str], room: Path | None) -> str:
