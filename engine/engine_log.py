@@ -7,7 +7,6 @@ been in flight for how long, and the traceback of every bug that a performer's b
 
 from __future__ import annotations
 
-import asyncio
 import os
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -80,6 +79,8 @@ class EngineLog:
 
     async def beat(self) -> None:
         """Say now and then what is in flight, and for how long: a stuck engine is one whose lines stay the same."""
+        import asyncio
+
         while True:
             now = self._now()
             flying = [

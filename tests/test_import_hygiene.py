@@ -11,7 +11,7 @@ import pytest
 from tests.cli.ground import Ground, Told
 from tests.cli.shared import finished as finished
 
-HEAVY = ("textual", "git", "rich", "pydantic")
+HEAVY = ("textual", "git", "rich", "pydantic", "asyncio", "engine.plans.word_patterns")
 PROBE = """
 import sys
 sys.argv = ["devteam", *sys.argv[1:]]
@@ -20,7 +20,7 @@ try:
     main()
 except SystemExit as end:
     assert not end.code, end.code
-found = sorted({name.partition(".")[0] for name in sys.modules} & set(HEAVY))
+found = sorted(set(sys.modules) & set(HEAVY))
 sys.exit(f"imported: {found}" if found else 0)
 """
 

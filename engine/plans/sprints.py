@@ -9,17 +9,19 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePath
+from typing import TYPE_CHECKING
 
 from engine import files
 from engine.core.model import Plan, Struct
 from engine.paths import RepoPaths, kebab
 from engine.plans import fields
-from engine.plans.grant_lines import with_lines
 from engine.plans.native import NATIVE
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import format_of, read_plan
-from engine.plans.words import Derived, with_derived
 from engine.plans.write import render
+
+if TYPE_CHECKING:
+    from engine.plans.words import Derived
 
 SLUG_LENGTH = 40
 SLUG_WORDS = 5
@@ -173,6 +175,10 @@ def new_sprint(
     `clock_date` is today as YYYY-MM-DD; `derived` are lines that the user took beside the plan's own. The folder
     is filled under a passing name and renamed when it is whole.
     """
+    # The words of a plan are read with some hundred expressions, which nobody waits for who only looks.
+    from engine.plans.grant_lines import with_lines
+    from engine.plans.words import with_derived
+
     form = format_of(PurePath(source_name), plan_text)
     plan = form.read(plan_text, source_name)
     if form.name == NATIVE.name:
