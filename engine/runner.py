@@ -28,6 +28,8 @@ from engine.journal.journal_errors import JournalBroken, JournalError, JournalFu
 from engine.perform.process.spawning import PerformError
 
 SNAPSHOT_EVERY = 2000
+JOURNAL_HOLD = "journal"
+"""The wait of a run that cannot record anything."""
 LONGEST_HOLD = 30.0
 """Seconds between two tries to write to a journal whose disk is full or fails."""
 
@@ -292,7 +294,7 @@ class Runner:
                 pause = min(LONGEST_HOLD, 2.0 ** min(tries, 6))
                 until = self._clock.now() + pause
                 reason = f"{MachineFault.STORE_FAULT.value}: {error} {error.hint}"
-                self._bus.publish(Countdown(effect="journal", at=self._clock.now(), until=until, reason=reason))
+                self._bus.publish(Countdown(effect=JOURNAL_HOLD, at=self._clock.now(), until=until, reason=reason))
                 tries += 1
                 await self._clock.sleep(pause)
 

@@ -14,6 +14,7 @@ import msgspec
 from engine import demo
 from engine.bus import Subscription
 from engine.clock import SystemClock
+from engine.core.activity import Countdown
 from engine.core.commands import Ack, Stop
 from engine.core.events import Envelope, GateAnswered
 from engine.core.state import State
@@ -23,7 +24,7 @@ from engine.link.protocol import Answered, AnyQuery
 from engine.link.user_errors import as_user_error
 from engine.perform.agents.scripted import Scenario
 from engine.plans.sprints import SprintFolder
-from engine.runner import Boundary, Observer
+from engine.runner import JOURNAL_HOLD, Boundary, Observer
 from engine.service.links import SprintSource
 from engine.service.local import Desk, open_desk
 from engine.session import Session
@@ -62,21 +63,34 @@ async def run(
     on_event: OnEvent,
     attend: Attend | None = None,
     boundary: Boundary = lambda _where, _effect: None,
+    on_hold: Callable[[str], None] = lambda _words: None,
 ) -> State:
-    """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored."""
+    """Run a sprint. Ctrl-C and SIGTERM stop it so that it can be taken up again; SIGHUP is ignored.
+
+    `on_hold` is told why nothing can be recorded, which is the one thing that no event can say."""
     async with Session.open(desk.project, sprint, SystemClock(), options, boundary) as session:
         _answer_queries(session, SprintSource(desk=desk, folder=sprint))
         for envelope in desk.events(sprint.id, session.opened_at):
             on_event(envelope, session.state)  # what was said while it opened: a new sprint, an edited plan
         session.watch(_each(on_event))
-        attendant = asyncio.create_task(attend(session)) if attend is not None else None
+        beside = [asyncio.create_task(_tell_holds(session, on_hold))]
+        beside += [asyncio.create_task(attend(session))] if attend is not None else []
         try:
             with _signals(session):
                 return await session.run()
         finally:
-            if attendant is not None:
-                attendant.cancel()
-                await asyncio.gather(attendant, return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, return_exceptions=True)
+
+
+async def _tell_holds(session: Session, on_hold: Callable[[str], None]) -> None:
+    """Each reason once."""
+    told = ""
+    async for message in session.bus.subscribe():
+        if isinstance(message, Countdown) and message.effect == JOURNAL_HOLD and message.reason != told:
+            told = message.reason
+            on_hold(told)
 
 
 def _answer_queries(session: Session, source: SprintSource) -> None:

@@ -239,3 +239,16 @@ def test_a_lowered_budget_holds_from_the_next_task_on(running: Running) -> None:
     said = running.ended()
     assert any(isinstance(event, ev.PolicyChanged) for event in running.events()), said[-2000:]
     assert running.process.returncode == 2, said[-2000:]
+
+
+def test_a_deleted_settings_folder_is_said_and_waited_for(running: Running) -> None:
+    """Journal, plan and configuration are in it: nothing can be recorded, and who looks at the terminal is told so."""
+    running.wait_for(ev.EffectStarted)
+    place, aside = running.repo / ".devteam", running.repo.parent / "aside"
+    shutil.copytree(place, aside)
+    shutil.rmtree(place)
+    until(lambda: "Bring the folder back" in Path(running.out.name).read_text(), 120)
+    assert running.process.poll() is None
+    shutil.copytree(aside, place)
+    said = running.ended()
+    assert "Traceback" not in said, said[-3000:]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
 
 from engine.core import events as ev
+from engine.core.clean import clean_line
 from tui.cli import printing as say
 from tui.cli.event_text import event_line
 
@@ -49,6 +51,12 @@ def printer(json: bool) -> Show:
             console.print(head + Text(line, style=_STYLE.get(ev.type_of(envelope.event), "")))
 
     return _undisturbed(show)
+
+
+def held(reason: str) -> None:
+    """Why nothing goes on, where no event can say it."""
+    with contextlib.suppress(OSError):
+        sys.stderr.write(f"waiting: {clean_line(reason, 600)}\n")
 
 
 def _undisturbed(show: Show) -> Show:

@@ -89,7 +89,7 @@ def run(
     from engine.core.closing import EXIT_CODES
     from engine.service.running import Options
     from engine.service.running import run as run_sprint
-    from tui.cli.headless import attendant, printer
+    from tui.cli.headless import attendant, held, printer
     from tui.cli.trusting import ask_trust
 
     desk = say.desk(repository)
@@ -117,7 +117,8 @@ def run(
         follows_viewers=background or unattended,
         asks_nobody=unattended and not background,
     )
-    state = asyncio.run(run_sprint(desk, folder, options, printer(json), attendant() if asks else None))
+    asked = attendant() if asks else None
+    state = asyncio.run(run_sprint(desk, folder, options, printer(json), asked, on_hold=held))
     _close(state, json)
     _for_ci(state, junit, summary)
     raise typer.Exit(EXIT_CODES[state.outcome] if state.outcome else 1)
