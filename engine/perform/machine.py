@@ -168,6 +168,9 @@ class OnThisMachine:
         for place in (self._state_root, self._checkout):
             try:
                 free = os.statvfs(place)
+            except FileNotFoundError:
+                said = f"{place} was deleted: devteam stop, then devteam run makes it anew from the repository"
+                return MachineFault.STORE_FAULT, said
             except OSError as error:
                 return MachineFault.STORE_FAULT, f"{place}: {error.strerror}"
             if free.f_bavail * free.f_frsize < FLOOR_BYTES:

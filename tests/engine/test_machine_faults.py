@@ -274,3 +274,16 @@ async def test_such_a_fault_is_over_when_git_answers(
         repository=repository,
     )
     assert (await machine.standing(fault) == "") is over
+
+
+async def test_a_state_folder_that_was_deleted_is_named_with_what_to_do(tmp_path: Path) -> None:
+    place = tmp_path / "state"
+    machine = OnThisMachine(
+        None,  # type: ignore[arg-type]
+        None,  # type: ignore[arg-type]
+        state_root=place,
+        checkout=tmp_path,
+        repository=lambda: asyncio.sleep(0),
+    )
+    fault, words = machine._ground()
+    assert fault is MachineFault.STORE_FAULT and f"{place} was deleted: devteam stop, then devteam run" in words
