@@ -90,6 +90,11 @@ def test_words_for_closed_and_full_outputs(finished: tuple[Ground, Told, str]) -
     env = ground.environment()
     closed = subprocess.run(["sh", "-c", f"{line} >&-"], cwd=ground.folder, env=env, capture_output=True, text=True)
     assert (closed.returncode, closed.stderr) == (0, "")
+    line = " ".join(ground.argv("log"))
+    plain = env | {"PYTHONIOENCODING": "ascii"}
+    nothing = subprocess.run(["sh", "-c", f"{line} <&-"], cwd=ground.folder, env=plain, capture_output=True, text=True)
+    assert (nothing.returncode, nothing.stderr) == (0, "")
+    assert nothing.stdout.isascii() and "checks" in nothing.stdout, "an arrow is no reason to fail"
     full = subprocess.run(
         ["sh", "-c", f"{line} >/dev/full"], cwd=ground.folder, env=env, capture_output=True, text=True
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 
@@ -43,10 +44,17 @@ def _parsed() -> object:
 
 
 def _open_missing_streams() -> None:
-    """Started with a closed stdout or stderr (devteam … >&-), words go nowhere instead of failing."""
-    for name in ("stdout", "stderr"):
+    """Started with closed streams (devteam … <&- >&-), nothing is read and words go nowhere instead of failing; their
+    descriptors are no other file's. What a terminal's encoding does not have is shown as a question mark."""
+    while (fd := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(fd, True)
+    os.close(fd)
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115, PTH123  open as long as the process
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115, PTH123  open as long as the process
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _told(error: BaseException) -> int:

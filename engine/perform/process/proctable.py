@@ -56,7 +56,13 @@ def pids() -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]  # noqa: PTH208 - names only, no Path objects
     import psutil  # type: ignore[import-untyped]
 
-    return list(psutil.pids())
+    try:
+        return list(psutil.pids())
+    except IndexError as error:  # not even our own
+        from engine.perform.process.spawning import PerformError
+
+        said = "no process can be seen, so none could be ended: /proc is empty or not there"
+        raise PerformError(said, hint="mount -t proc proc /proc, then again") from error
 
 
 def environment(pid: int) -> dict[str, str]:
