@@ -171,7 +171,7 @@ def _hint(said: str) -> str:
 
 def telling_line(text: str) -> str:
     """The line of an error that says most."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("npm notice")]
     telling = [line for line in lines if re.search(r"Error|error|No such|not found|cannot|Cannot", line)]
     return clean_line((telling or lines or [""])[-1]).removeprefix("E   ").strip()[:200]
 

@@ -133,7 +133,8 @@ def _python_ways(folder: Path) -> list[tuple[str, ...]]:
 
 def _node_ways(folder: Path) -> list[tuple[str, ...]]:
     scripts = json.loads((folder / "package.json").read_text()).get("scripts", {})
-    lines = [scripts[name].replace("nyc ", "") for name in ("tests-only", "test") if name in scripts]
+    names = ("tests-only", "test-spec", "unit", "test:unit", "test")  # what only looks at the style last
+    lines = [scripts[name].replace("nyc ", "") for name in names if name in scripts]
     return [("sh", "-c", f'PATH="$PWD/node_modules/.bin:$PATH"; {line}') for line in lines]
 
 
@@ -213,7 +214,9 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
                 text = TAPE.replace("'tape'", "'tap'").replace("= require('tap')", "= require('tap').test")
             module = ("../" * len(place.relative_to(folder).parts) or "./") + path.relative_to(folder).as_posix()
             where = place / "devteam_added.js"
-            return JS_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))
+            step = re.search(r"^([ \t]+)\S", path.read_text("utf-8", "replace"), re.MULTILINE)
+            added = JS_ADDED.replace("  return", f"{step[1] if step else '  '}return")
+            return added, (where.relative_to(folder).as_posix(), text.format(module=module))
         case _:
             package = re.search(r"^package (\w+)", path.read_text(), re.MULTILINE)
             where = path.parent / "devteam_added_test.go"

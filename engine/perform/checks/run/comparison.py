@@ -49,7 +49,7 @@ def _whole(case: Case) -> str:
 
 def telling(text: str) -> str:
     """The line of a failure that says most: the error itself, not where it was."""
-    lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("npm notice")]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     named = [line for line in lines if re.match(r"(?:E\s+)?[\w.]*(?:Error|Exception|Failure)\b", line)]
     return (named or lines[-1:] or [""])[0].removeprefix("E ").strip()[:200]
 
