@@ -163,6 +163,16 @@ def test_what_passes_the_second_time_is_luck_and_no_difference(tmp_path: Path) -
     assert any("2 passed here and in a clone" in line for line in said)
 
 
+def test_names_that_are_others_in_every_run_are_no_difference(tmp_path: Path) -> None:
+    moving = CASE.format(body="pass") + '\n\nimport time\n\nsetattr(T, f"test_at_{time.time_ns()}", T.test_a)\n'
+    ground = repository(tmp_path, {"test_a.py": moving})
+    desk = Desk(project=small.project_of(ground.folder, tmp_path / "state"))
+    said = list(init_project(desk, force=False, today="today", progress=lambda _text: None))
+    assert any("2 passed here and in a clone" in line for line in said), said
+    assert any("test_at_…: another name in every run" in line for line in said), said
+    assert not any("BROKEN" in line or "network" in line for line in said), said
+
+
 def test_a_repository_without_a_commit_is_told_what_that_means(tmp_path: Path) -> None:
     ground = repository(tmp_path, {"Makefile": "test:\n\ttrue\n"})
     ground.git("update-ref", "-d", "HEAD")
