@@ -16,6 +16,7 @@ import ctypes
 import gc
 import os
 import resource
+import statistics
 import sys
 import tempfile
 import threading
@@ -37,6 +38,10 @@ from tests.skipping_clock import SkippingClock
 SPRINTS, TASKS = 50, 50
 RESET = 1800.0
 KEEP = 3
+SLOPE = 1.0
+"""Megabytes of memory that a thousand attempts may add."""
+BREATH = 3.0
+"""Megabytes by which it goes up and down."""
 CONFIG = small.CONFIG + f"\n[workspace]\nkeep_sprints = {KEEP}\n\n[task_loop]\nreview = false\nfinal_review = false\n"
 
 
@@ -152,9 +157,8 @@ def flat(seen: list[Figures]) -> list[str]:
         if len(lived) < 4:  # too short to tell
             continue
         early, late = (warm if part == warm.part else lived[2]), lived[-1]
-        grown = late.attempts - early.attempts
-        if late.rss_mb - early.rss_mb > max(3.0, grown / 1000):
-            wrong.append(f"memory grew from {early.rss_mb} to {late.rss_mb} MB over {grown} attempts")
+        if said := _memory_grew(lived[len(lived) // 2 :]):
+            wrong.append(said)
         for name in ("descriptors", "threads"):
             if getattr(late, name) > getattr(early, name) + 2:
                 wrong.append(f"{name} grew from {getattr(early, name)} to {getattr(late, name)}")
@@ -170,6 +174,18 @@ def flat(seen: list[Figures]) -> list[str]:
     if late > 1.5 * early + 0.5:
         wrong.append(f"an attempt adds {late:.1f} kB to the journal, at first {early:.1f}")
     return wrong
+
+
+def _memory_grew(lived: list[Figures]) -> str:
+    """Once caches are full: the slope through the later half of a process' life, and more than a breath of it."""
+    middle = statistics.fmean(one.attempts for one in lived)
+    spread = sum((one.attempts - middle) ** 2 for one in lived)
+    slope = 1000 * sum((one.attempts - middle) * one.rss_mb for one in lived) / spread
+    first, last = lived[0], lived[-1]
+    if slope <= SLOPE or last.rss_mb - first.rss_mb <= BREATH:
+        return ""
+    grown = last.attempts - first.attempts
+    return f"memory grew from {first.rss_mb} to {last.rss_mb} MB over {grown} attempts, {slope:.1f} MB a thousand"
 
 
 def main(sprints: int = SPRINTS, tasks: int = TASKS, place: str = "") -> int:
