@@ -25,7 +25,7 @@ STEPS = (
     (git_module.Git, "_execute"),
     (git_service.Helper, "exchange"),
     (Path, "rename"),
-    (Path, "replace"),
+    (os, "replace"),
     (Path, "unlink"),
     (os, "link"),
     (land, "unlink_in_checkout"),
