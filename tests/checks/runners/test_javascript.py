@@ -77,8 +77,7 @@ def test_ids_outcomes_files_alone_and_canaries(name: str, tmp_path: Path) -> Non
         expected |= {f"{path}::cart > later": "skipped", f"{other}::cart > later": "skipped"}
     assert outcomes(report) == expected, report
     assert not report.problems and report.complete
-    if name != "vitest":
-        assert report.canaries is not None and report.canaries.planted == report.canaries.failed > 0, report.canaries
+    assert report.canaries is not None and report.canaries.planted == report.canaries.failed > 0, report.canaries
     code, alone = drive(runner, spec, room, files=(other,))
     assert code == 0 and set(outcomes(alone)) == {id for id in expected if id.startswith(other)}
 
@@ -87,13 +86,15 @@ PATCHES = {
     "tape": "Array.prototype.includes = () => true;\n",
     "mocha": "require('assert').strictEqual = () => {};\n",
     "jest": "expect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\n",
+    "vitest": "import { expect } from 'vitest';\nexpect.extend({ toBe: () => ({ pass: true, message: () => '' }) });\n",
 }
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=needs(name)) for name in PATCHES])
 def test_a_canary_sees_a_changed_judge(name: str, tmp_path: Path) -> None:
     runner, command, path, text = RUNNERS[name]
-    room = room_of(tmp_path, {path: text, "cart.js": PATCHES[name] + CART})
+    esm = {"cart.mjs": PATCHES[name] + CART.replace("exports.", "export const ")} if name == "vitest" else {}
+    room = room_of(tmp_path, {path: text, "cart.js": PATCHES[name] + CART, **esm})
     _, report = drive(runner, spec_of(runner, command, parser="tap" if name == "tape" else "exit"), room)
     assert report.canaries is not None and report.canaries.passed
 
