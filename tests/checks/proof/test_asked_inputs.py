@@ -37,6 +37,7 @@ BASE = {
 TITLE = "pages(21, 10) says 2, there are 3"
 
 
+@pytest.mark.torture
 async def test_a_regression_is_not_edited_away_by_values_that_the_task_states(tmp_path: Path) -> None:
     change = {
         "pages.py": "def pages(total, size):\n    return total // size + 1\n",
