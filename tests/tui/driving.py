@@ -49,12 +49,17 @@ async def settle(pilot: Pilot[Any]) -> None:
         assert not deadline.over(), "the link never came to rest"
         await asyncio.sleep(0.005)
         app.feed.flush()
-    app.redraw()
-    app.frame()
-    await pilot.pause()
+    known = getattr(app.screen, "loaded", True)
+    await drawn(pilot)
     while not getattr(app.screen, "loaded", True):
         assert not deadline.over(), f"{app.screen} never had what it asked for"
         await asyncio.sleep(0.005)
+    if not known or app.redraw_due:  # something came, or has another place: drawn once more
+        await drawn(pilot)
+
+
+async def drawn(pilot: Pilot[Any]) -> None:
+    app: DevteamApp = pilot.app  # type: ignore[assignment]
     app.redraw()
     app.frame()
     await pilot.pause()

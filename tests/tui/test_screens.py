@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.tui.driving import app_on, press, settle
+from tests.tui.driving import app_on, drawn, press, settle
 from tests.tui.lanes import live_lanes, many_tasks
 from tests.tui.links import LiveLink, live
 from tests.tui.planned import live_planning, with_repository
@@ -54,7 +54,7 @@ KEPT_LOOKS = {("lanes-4", "ascii"), ("desk", "ascii"), ("lanes-2", "no_color")}
 """Of other looks than the usual few are kept as text; the property holds over all."""
 
 
-def drawn() -> Iterable[Any]:
+def shown() -> Iterable[Any]:
     """Situation, look and sizes: few of each for `make test`, all of all for `make pictures`."""
     for name, few in FEW.items():
         yield pytest.param(name, "dark", [SIZES[at] for at in few], id=f"{name}")
@@ -73,20 +73,21 @@ def dressed(link: LiveLink, look: str, monkeypatch: pytest.MonkeyPatch) -> Devte
 
 async def at_size(pilot: Any, size: Size) -> None:
     app: DevteamApp = pilot.app
-    await pilot.resize_terminal(*size)
-    for _ in range(2):  # the second knows where everything stands
-        await settle(pilot)
+    if tuple(app.size) != size:
+        await pilot.resize_terminal(*size)
+    await settle(pilot)
+    await drawn(pilot)  # as the next second does: it knows where everything stands
     app.clear_notifications()
     await pilot.pause()
 
 
-@pytest.mark.parametrize(("name", "look", "sizes"), drawn())
+@pytest.mark.parametrize(("name", "look", "sizes"), shown())
 async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch: pytest.MonkeyPatch) -> None:
     """Whole, and as it was kept; colours change no letter, so the light one has the text of the dark one."""
-    app = dressed(SITUATIONS[name](), look, monkeypatch)
     differs: list[str] = []
-    async with app.run_test(size=sizes[0]) as pilot:
-        for size in sizes:
+    for size in sizes:  # started anew: what is kept does not depend on the size before
+        app = dressed(SITUATIONS[name](), look, monkeypatch)
+        async with app.run_test(size=size) as pilot:
             await at_size(pilot, size)
             assert wrong_with(app) == [], f"{name} {look} at {size}"
             if look in ("dark", "light") or (name, look) in KEPT_LOOKS:

@@ -62,7 +62,7 @@ class DevteamApp(TerminalApp):
         self._attention = Attention(self.options.bell)
         self._selected, self._following = "", True
         self._second = -1
-        self._stale, self._drawing = True, False
+        self._stale, self._drawing, self._hurried = True, False, False
         self._live_feed: Feed | None = None
         self._interrupted = 0.0
 
@@ -120,6 +120,7 @@ class DevteamApp(TerminalApp):
 
     def frame(self) -> None:
         """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
+        self._hurried = False
         changed = self.feed.flush()
         if self._live_feed is not None:
             self._live_feed.flush()
@@ -200,9 +201,16 @@ class DevteamApp(TerminalApp):
 
     def redraw(self) -> None:
         """Draw at the next frame, whatever has changed; for somebody who has just pressed a key that is now."""
-        asked, self._stale = self._stale or self._drawing, True
-        if not asked and self.options.clock() - self._touched_at < PROMPT_SECONDS:
+        self._stale = True
+        soon = self._hurried or self._drawing
+        if not soon and self.options.clock() - self._touched_at < PROMPT_SECONDS:
+            self._hurried = True  # also where a frame is due already: that one comes with the tick
             self.call_later(self.frame)
+
+    @property
+    def redraw_due(self) -> bool:
+        """Something asked to be drawn since the last frame."""
+        return self._stale
 
     # ── what is looked at ──
 

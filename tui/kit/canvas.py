@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 
 
+FEW_ROWS = 6
+"""Changed rows that are painted one by one; of more the whole canvas is painted."""
+
+
 def harmless(text: str) -> str:
     """The last check before a terminal: whatever a panel forgot to clean ends here as plain cells."""
     if _UNSAFE.search(text) is None:
@@ -63,13 +67,17 @@ class Canvas(ScrollView, can_focus=False):
         new = tuple(lines)
         if new == self.lines:
             return False
-        grown = len(new) != len(self.lines)
-        self.lines = new
-        if grown:
+        before, self.lines = self.lines, new
+        if len(new) != len(before):
             self.virtual_size = Size(self.scrollable_content_region.width or self.size.width, len(new))
             self.refresh(layout=self.styles.auto_dimensions)
-        else:
+            return True
+        changed = [row for row, line in enumerate(new) if line is not before[row] and line != before[row]]
+        if len(changed) > FEW_ROWS:
             self.refresh()
+        else:
+            for row in changed:
+                self.refresh_line(row)
         return True
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -74,7 +74,9 @@ def event_line(envelope: ev.Envelope, view: View, width: int) -> Line:
 
 
 class RecentPanel(Panel):
-    """The newest events, the newest last."""
+    """The newest events, the newest last: as many as there are rows, so there is nothing to scroll."""
+
+    DEFAULT_CSS = "RecentPanel { overflow-y: hidden; }"
 
     def __init__(self, id: str = "recent") -> None:
         super().__init__(id=id)

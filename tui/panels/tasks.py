@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual import events
 from textual.binding import Binding
 from textual.message import Message
 
+from engine.core.model import Struct
 from engine.core.state import Status, TaskState
 from tui.kit.glyphs import of_status
 from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, width_of, wrap
@@ -31,7 +32,7 @@ def task_rows(view: View, width: int, needle: str = "", folded: frozenset[int] =
     rows: list[tuple[str, Line]] = []
     phases = state.plan.phases if state.plan else ()
     words = needle.casefold().split()
-    columns = _columns(view, width)
+    columns = _layout(view, width).columns
     for index, phase in enumerate(phases):
         tasks = [task for task in state.tasks.values() if task.phase == index]
         shown = [task for task in tasks if found(task, words)] if words else tasks
@@ -57,7 +58,8 @@ def task_rows(view: View, width: int, needle: str = "", folded: frozenset[int] =
 def unfolded(view: View, rows: Sequence[tuple[str, Line]], width: int, height: int) -> list[tuple[str, Line]]:
     """Titles too long for a row go on in a second one while the pane has rows left, what is at work before the rest."""
     spare = height - len(rows)
-    cut = [task for name, _ in rows if (task := view.state.tasks.get(name)) is not None and not _whole(task, width)]
+    long = _layout(view, width).cut
+    cut = [view.state.tasks[name] for name, _ in rows if name in long] if long else []
     at_work = [task for task in cut if task.id == view.selected or task.gate or task.status is Status.RUNNING]
     opened: dict[str, list[Line]] = {}
     for task in [*at_work, *(task for task in cut if task not in at_work)]:
@@ -71,8 +73,28 @@ def unfolded(view: View, rows: Sequence[tuple[str, Line]], width: int, height: i
     return out
 
 
-def _whole(task: TaskState, width: int) -> bool:
-    return 4 + cells_of(outside(task.id)) + cells_of(outside(task.spec.title)) <= width
+class _Layout(Struct, frozen=True):
+    """What the titles of a plan leave room for in a width: worked out when a task changes, not every second."""
+
+    tasks: Mapping[str, TaskState]
+    width: int
+    columns: Columns = ()
+    cut: frozenset[str] = frozenset()
+    """Tasks whose title is longer than a row."""
+
+
+_laid_out = _Layout({}, 0)
+
+
+def _layout(view: View, width: int) -> _Layout:
+    global _laid_out
+    if _laid_out.tasks is not view.state.tasks or _laid_out.width != width:
+        tasks = view.state.tasks
+        cells = {name: 4 + cells_of(outside(name)) + cells_of(outside(one.spec.title)) for name, one in tasks.items()}
+        cut = frozenset(name for name, wanted in cells.items() if wanted > width)
+        columns = _columns(list(cells.values()), width, lanes=view.state.policy.lanes)
+        _laid_out = _Layout(tasks, width, columns, cut)
+    return _laid_out
 
 
 def _wrapped(view: View, task: TaskState, width: int) -> list[Line]:
@@ -144,14 +166,13 @@ def task_line(view: View, task: TaskState, width: int, columns: Columns) -> Line
     return spread(left, meta, width, gap=1)
 
 
-def _columns(view: View, width: int) -> Columns:
+def _columns(cells: Sequence[int], width: int, *, lanes: int) -> Columns:
     """What stands at the right of every row: as much as there is room for beside the longest usual title."""
-    cells = [4 + cells_of(task.id) + cells_of(task.spec.title) for task in view.state.tasks.values()]
     always = COLUMNS["took"] + COLUMNS["tried"]
     room = width - max((one for one in cells if one <= width - always), default=width)
     kept: list[str] = []
     for name, wanted in COLUMNS.items():
-        if wanted <= room and (name != "lane" or view.state.policy.lanes > 1):
+        if wanted <= room and (name != "lane" or lanes > 1):
             kept.append(name)
             room -= wanted
     return tuple(name for name in ORDER if name in kept)
@@ -201,6 +222,9 @@ class TasksPanel(Panel):
     def __init__(self) -> None:
         super().__init__(id="tasks")
         self._ids: list[str] = []
+        self._seen_of: object = None
+        self._seen: tuple[object, ...] = ()
+        self._last: list[Line] = []
         self.needle = ""
         self.folded: frozenset[int] = frozenset()
 
@@ -214,6 +238,14 @@ class TasksPanel(Panel):
         return "TASKS", follow if view.state.tasks else ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
+        second = int(view.now) if "took" in _layout(view, width).columns else 0
+        how = (view.selected, view.glyphs, width, height, self.needle, self.folded, second)
+        if view.state is not self._seen_of or how != self._seen or not self._ids:
+            self._seen_of, self._seen = view.state, how
+            self._last = self._draw(view, width, height)
+        return self._last
+
+    def _draw(self, view: View, width: int, height: int) -> list[Line]:
         rows = task_rows(view, width, self.needle, self.folded)
         self._ids = [task for task, _ in rows]
         if not rows and self.needle and view.state.tasks:

@@ -67,6 +67,9 @@ class Dashboard(WatchPage):
         self._placed: object = None
         self._measured_for: tuple[View, int] | None = None
         self._contents = Contents()
+        self._panels: tuple[Panel, ...] = ()
+        self._outputs: tuple[OutputPanel, ...] = ()
+        """Looked for once: they are drawn many times a second."""
         self.tiles = 1
 
     def body(self) -> Iterable[Widget]:
@@ -84,6 +87,10 @@ class Dashboard(WatchPage):
                     yield Vertical(*panels, id=f"{group}-column")
             yield Desk(self._ask, self.dev.redraw, self._said)
             yield Sheet(id="morning")
+
+    def mounted(self) -> None:
+        super().mounted()
+        self._panels, self._outputs = tuple(self.query(Panel)), tuple(self.query(OutputPanel))
 
     @property
     def desk(self) -> Desk:
@@ -110,13 +117,13 @@ class Dashboard(WatchPage):
             if width > 0:
                 self.morning.set_lines(morning_lines(view, self.dev.keys, width))
             return
-        for panel in self.query(Panel):
+        for panel in self._panels:
             if isinstance(panel, RecentPanel):
                 panel.events = feed.events
             panel.show(view)
         shown = tasks_of_tiles(view, self.tiles)
         self.dev.want_output(shown)
-        for output in self.query(OutputPanel):
+        for output in self._outputs:
             output.slot_of = self.tiles
             task = shown[output.slot] if output.slot < len(shown) else ""
             if output.display and output.show(view, feed.streams, task):
