@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.harmless import HarmlessKind
 from engine.core.model import TaskSpec
-from engine.perform.checks.proof.found_names import find_names
+from engine.perform.checks.proof.found_names import FoundNames, find_names
 from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import covers_id, edit_questions, transform
@@ -251,3 +251,11 @@ def test_mutants_of_what_tests_name():
     assert pool(files, ["tests/test_other.py"], words_in(["m.f(1) == 1"]), "seed") == []
     touched = pool_of_change("m.py", source, source.replace(b"def g():", b"@cache\ndef g():"))
     assert touched and all(one.line > 4 for one in touched)
+
+
+def test_a_document_that_says_what_the_title_says_is_no_setting() -> None:
+    task = TaskSpec(id="1", title="code_ok() takes codes of any length")
+    readme = Owned(
+        path="README.md", owner=Owner.SUBJECT, before=b"# post\n", after=b"# post\n\nPost codes have five digits.\n"
+    )
+    assert plain_kind(task, [readme], FoundNames(), False, {"README.md"}) is None

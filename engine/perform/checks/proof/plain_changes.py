@@ -91,6 +91,8 @@ def _all_spoken(rest: Sequence[Owned], task: TaskSpec, text: str) -> bool:
     if asks_for_more(task.title) or not rest:
         return False
     return all(
-        one.path.rpartition("/")[2] in text or spoken(one.path, task.title) or stated(one.before, one.after, text)
+        one.path.rpartition("/")[2] in text
+        or spoken(one.path, task.title)
+        or (not matches(one.path, PROSE) and stated(one.before, one.after, text))  # prose may say anything
         for one in rest
     )
