@@ -225,3 +225,16 @@ def test_packages_that_write_beside_themselves_have_a_folder_for_it(tmp_path: Pa
     for folder in (plain / "tape", kept / "find-cache-dir"):
         folder.mkdir(parents=True)
     assert [mount.loose for mount in loosened([Mount(source=one, dest=one) for one in (plain, kept)])] == [False, True]
+
+
+def test_sources_that_are_not_installed_and_the_makefile_are_the_last_ways(tmp_path: Path) -> None:
+    """toposort: src/, a package called test, and a Makefile that knows how to run it."""
+    lay(
+        tmp_path,
+        {"src/x.py": "", "test/test_x.py": TESTCASE, "Makefile": "test: unit\nunit:\n\tPYTHONPATH=src:test true\n"},
+    )
+    (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
+    ways = candidate.ways()
+    assert not ways[0].env
+    assert {"PYTHONPATH": "src"} in [way.env for way in ways]
+    assert ways[-1].command == ("make", "test")

@@ -138,13 +138,24 @@ MAKE_TARGETS = {
 
 def detect_make(package: Package) -> Iterator[Found]:
     """Where nothing else is known: the Makefile's own targets. make offers an exit code and nothing more."""
+    for spec in _make_targets(package):
+        tap = replace(spec, parser="tap")
+        yield Candidate(check=spec, better=(tap,) if spec.kind is CheckKind.TESTS else ())
+
+
+def make_tests(package: Package) -> list[CheckSpec]:
+    """The Makefile's tests, for a project whose runner is known and cannot be started by itself."""
+    return [spec for spec in _make_targets(package) if spec.kind is CheckKind.TESTS]
+
+
+def _make_targets(package: Package) -> list[CheckSpec]:
     text = next((t for name in ("GNUmakefile", "Makefile", "makefile") if (t := package.text(name))), "")
     targets = set(re.findall(r"^([\w-]+)\s*:(?!=)", text, re.MULTILINE))
     names = [name for name in MAKE_TARGETS if name in targets]
     if "test" in names and "check" in names:
         names.remove("check")
-    for name in names:
-        spec = CheckSpec(
+    return [
+        CheckSpec(
             name=f"make {name}",
             kind=MAKE_TARGETS[name],
             command=("make", name),
@@ -152,5 +163,5 @@ def detect_make(package: Package) -> Iterator[Found]:
             timeout=300,
             why="Makefile",
         )
-        tap = replace(spec, parser="tap")
-        yield Candidate(check=spec, better=(tap,) if spec.kind is CheckKind.TESTS else ())
+        for name in names
+    ]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.compiled import make_tests
 from engine.perform.checks.presets.own_commands import own_commands, script_of
 from engine.perform.checks.presets.package import Candidate, Package
 from engine.perform.checks.presets.runner_lines import Own
@@ -40,6 +41,7 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
     if not found and not ways:
         return []
     ways += [bare for spec in (*found[:1], *ways) if (bare := _without_plugins(package, spec)) is not None]
+    ways += [*_beside_source(package, (*found[:1], *ways)), *make_tests(package)]
     if not found:
         return [Candidate(check=ways[0], instead=tuple(ways[1:]))]
     first, *more = found
@@ -47,6 +49,13 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
     unset = [replace(first, env={})] if first.env else []  # its variables may point at somebody's server
     instead = (*unset, *(way for way in ways if way.command not in known))
     return [Candidate(check=first, instead=instead), *(Candidate(check=spec) for spec in more)]
+
+
+def _beside_source(package: Package, ways: Sequence[CheckSpec]) -> list[CheckSpec]:
+    """Where the package lies in src/ and is not installed: each way once more, with the sources on the path."""
+    if not any((package.folder / "src").glob("*")):
+        return []
+    return [replace(spec, env={**spec.env, "PYTHONPATH": "src"}) for spec in ways if "PYTHONPATH" not in spec.env]
 
 
 def is_test(path: Path) -> bool:
