@@ -42,11 +42,11 @@ BASE = {
 
 @pytest.mark.parametrize("whole", [False, True], ids=["half", "whole"])
 async def test_half_of_it_is_unproven(tmp_path: Path, whole: bool) -> None:
-    rule = "    if amount < 0:\n        raise ValueError(amount)\n" if whole else ""
+    rule = "    if fee > amount:\n        raise ValueError(fee)\n" if whole else ""
     change: dict[str, str | None] = {"m.py": f"def pay(amount, fee=0):\n{rule}    return amount + fee\n"}
     change["tests/test_m.py"] = BASE["tests/test_m.py"] + "\n\ndef test_fee():\n    assert pay(5, 2) == 7\n"
     if whole:
-        more = "\n\ndef test_negative():\n    with pytest.raises(ValueError):\n        pay(-1)\n"
+        more = "\n\ndef test_too_much():\n    with pytest.raises(ValueError):\n        pay(5, 6)\n"
         change["tests/test_m.py"] = "import pytest\n" + change["tests/test_m.py"] + more
-    found = await judged(tmp_path, BASE, change, title="pay takes a fee and refuses negative amounts")
+    found = await judged(tmp_path, BASE, change, title="pay takes a fee and refuses one that is larger than the amount")
     assert found.proof is (ProofVerdict.PROVEN if whole else ProofVerdict.UNPROVEN), found.reason
