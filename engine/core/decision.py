@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from engine.core import budget, health, ladder
+from engine.core import bounds, budget, health, ladder
 from engine.core.events import AnyEvent, Decided, HealthChanged
 from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Verdict
 from engine.core.records import record_of
@@ -36,6 +36,8 @@ def judge(state: State, task: TaskState) -> list[AnyEvent]:
     if task.claim is Claim.BLOCKED and task.error:
         # An honest "blocked" is the plan's to mend: no rung and no council can give what is missing.
         return [*events, _decided(task, Decision.BLOCKED, reason, FaultDomain.PLAN)]
+    if words := bounds.reason(task):
+        return [*events, _decided(task, Decision.BLOCKED, words, FaultDomain.PLAN)]
     if task.proof is ProofVerdict.UNPROVEN and not task.error and reason.startswith(ProofVerdict.UNPROVEN.value):
         return [*events, _unproven(task, reason)]
     at_rung = list(takewhile(lambda past: past.rung == record.rung, reversed(history)))[::-1]

@@ -7,6 +7,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from engine.core import bounds
 from engine.core import events as ev
 from engine.core.clean import clean_line
 from engine.core.fold_gates import KEPT_COMMENTS, accept, granted, limit, still_asked
@@ -70,6 +71,8 @@ def decided(state: State, task: TaskState, event: ev.Decided) -> State:
     if event.fault is FaultDomain.PLAN and task.claim is Claim.BLOCKED and event.decision is Decision.BLOCKED:
         needed = clean_line(task.claim_text) or "see what the agent says"
         task = replace(task, blocker=event.reason, action=f"{needed} — then: devteam retry {task.id}")
+    elif event.fault is FaultDomain.PLAN and bounds.reason(task):
+        task = replace(task, blocker=event.reason, action=bounds.action(task), over_bound=0)
     if event.rung != task.rung:
         names = [rung.name for rung in state.policy.ladder.rungs]
         climbed = Escalation(

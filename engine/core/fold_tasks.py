@@ -6,8 +6,8 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
+from engine.core import bounds, fold_ends, fold_gates
 from engine.core import events as ev
-from engine.core import fold_ends, fold_gates
 from engine.core.effects import AnyEffect, CallAgent
 from engine.core.failures import backoff
 from engine.core.fold_agents import mend
@@ -266,13 +266,14 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         reverted=event.reverted,
         findings=event.findings,
         scope_findings=event.findings,
+        over_bound=bounds.counted(task, event.findings),
         tries=0,
         scope_violations=task.scope_violations + (event.verdict is not Verdict.PASS and bool(event.reverted)),
     )
     if task.claim in (Claim.BLOCKED, Claim.FAILED) and not task.error:
         said = task.claim_text.strip().splitlines()
         task = replace(task, error=f"the agent says {task.claim}" + (f": {said[0]}" if said else ""))
-    if task.error:
+    if task.error or bounds.reason(task):
         return replace(task, step=Step.DECIDE)
     if task.overflowed:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1, overflowed=False)

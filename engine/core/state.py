@@ -209,6 +209,8 @@ class TaskState(Struct, frozen=True, kw_only=True):
     findings: tuple[Finding, ...] = ()
     scope_findings: tuple[Finding, ...] = ()
     """Those of the scope check alone."""
+    over_bound: int = 0
+    """Attempts in a row that added more than one may."""
     evidence: str = ""
     proof: ProofVerdict | None = None
     proof_reason: str = ""

@@ -137,6 +137,7 @@ def _implementer(task: TaskState, effect: CallAgent, context_file: str, lessons:
         review=last.review if last else None,
         reverted=reverted,
         refused=_refused(task),
+        last_chance=task.over_bound > 0,
         comments=tuple(notes),
         diagnosis=task.diagnosis,
         error=last.error if last else "",

@@ -64,6 +64,8 @@ class ImplementerFields(Struct, frozen=True, kw_only=True):
     """Paths that were put back."""
     refused: tuple[str, ...] = ()
     """Why, where it was not for their place: a secret in it, too many files, too large."""
+    last_chance: bool = False
+    """The last attempt added more than one may: once more, and the user is asked."""
     comments: tuple[str, ...] = ()
     """What the human said, verbatim."""
     diagnosis: Diagnosis | None = None

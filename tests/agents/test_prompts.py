@@ -464,3 +464,12 @@ def test_what_was_put_back_for_what_it_is_is_said_so() -> None:
     told = render(Role.IMPLEMENTER, task=task, reverted=("a.py",), refused=("a.py line 3 holds a secret of yours",))
     assert "- a.py line 3 holds a secret of yours" in told and "were outside the scope" not in told
     assert "outside the scope and were put back: `a.py`" in render(Role.IMPLEMENTER, task=task, reverted=("a.py",))
+
+
+def test_a_bound_that_was_exceeded_is_said_with_what_a_second_time_means() -> None:
+    task = TaskSpec(id="1.1", title="t")
+    many = ("20000 new files, more than 2000 (workspace.max_files): a, b, c …",)
+    told = render(Role.IMPLEMENTER, task=task, reverted=(".",), refused=many, last_chance=True, strict_scope=True)
+    assert "## Put back from your last attempt" in told and many[0] in told
+    assert "exceeded again the task stops" in told and "outside the scope and were put back" not in told
+    assert "the task stops" not in render(Role.IMPLEMENTER, task=task, reverted=(".",), refused=("a secret",))

@@ -14,6 +14,7 @@ from engine.core.model import (
     CheckResult,
     Decision,
     FaultDomain,
+    Finding,
     ProofVerdict,
     Question,
     ResultKind,
@@ -454,3 +455,39 @@ def test_auto_answers_what_is_already_open() -> None:
     world.append(ev.GateAnswered(gate=first.id, choice="auto", by="you", tree=first.tree))
     world.run()
     assert (world.state.open_gates(), world.state.outcome) == ([], "done")
+
+
+# ── the plan's: more than a change may add ─────────────────────────────────────────────────────────────────────────
+
+
+def over(rule: str = "too-many", text: str = "20000 new files, more than 2000 (workspace.max_files): a …") -> Surprise:
+    found = Finding(rule=rule, text=text, path=".")
+    return {"verdict": Verdict.FAIL, "reverted": (".",), "findings": (found,)}
+
+
+@pytest.mark.parametrize("retries", [0, 1, 3])
+def test_a_bound_that_is_exceeded_twice_in_a_row_is_the_users(retries: int) -> None:
+    world = begin(Story(scope=[over()] * 20), policy=replace(POLICY, scope_retries=retries))
+    assert world.calls() == ["haiku", "haiku"], "told once; no rung, no council"
+    one = world.state.tasks["1.1"]
+    assert one.status is Status.BLOCKED
+    assert "2 attempts in a row" in one.reason and "20000 new files" in one.reason
+    assert "raise workspace.max_files" in one.action and "devteam retry 1.1" in one.action
+    assert facts(world, ev.Decided)[-1].fault is FaultDomain.PLAN
+
+
+def test_a_bound_exceeded_in_between_is_no_reason_to_stop() -> None:
+    outside: Surprise = {"verdict": Verdict.FAIL, "reverted": ("x",)}
+    world = begin(Story(scope=[over(), outside, over(), None]))
+    assert (world.state.outcome, len(world.calls())) == ("done", 4)
+
+
+def test_after_a_bound_the_task_opens_again_with_both_attempts() -> None:
+    world = begin(Story(scope=[over(), over(), over("too-large", "big has 9 bytes"), None]))
+    world.append(*obey(world.state, Retry(task="1.1")).events)
+    assert again(world).outcome == "done"
+    assert len(world.calls()) == 4
+    attended = begin(Story(scope=[over(), over(), over(), None]), attended=True)
+    assert the_gate(attended)
+    answer(attended, "retry")
+    assert len(attended.calls()) == 4, "a retry at the gate forgets the count too"

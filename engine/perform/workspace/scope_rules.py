@@ -51,10 +51,11 @@ def sizes(clone: bytes, attempt: list[Change], most: int) -> list[Finding]:
             continue
     total = sum(size for size, _ in sizes)
     found = []
+    over = f"the attempt has more than {most} (workspace.max_total_bytes)"
     for size, path in sorted(sizes, reverse=True):  # the largest go first until the rest fits
         if total <= most:
             break
-        found.append(finding("too-large", path, f"has {size} bytes; the attempt has more than {most}"))
+        found.append(finding("too-large", path, f"has {size} bytes; {over}"))
         total -= size
     return found
 
