@@ -238,3 +238,21 @@ def test_sources_that_are_not_installed_and_the_makefile_are_the_last_ways(tmp_p
     assert not ways[0].env
     assert {"PYTHONPATH": "src"} in [way.env for way in ways]
     assert ways[-1].command == ("make", "test")
+
+
+def test_the_style_that_npm_test_asks_for_is_a_check_of_its_own(tmp_path: Path) -> None:
+    """fastq: a change that `standard` refuses leaves the project's own `npm test` red."""
+    scripts = {"lint": "standard --verbose | snazzy", "unit": "nyc tape a.js", "audit": "npm audit", "pub": "publint"}
+    scripts["test"] = "npm run lint && npm run audit && npm run unit && npm run pub && tsd"
+    manifest = {"scripts": scripts, "devDependencies": {"tape": "5", "standard": "17"}}
+    lay(tmp_path, {"package.json": json.dumps(manifest), "node_modules/.bin/standard": "", "a.js": ""})
+    (tmp_path / "node_modules/.bin/standard").chmod(0o755)
+    found = survey(tmp_path, lambda program: f"/usr/bin/{program}" if program == "node" else None)
+    tests, style = (candidate.check for candidate in found.candidates)
+    assert tests.name == "tape"
+    assert (style.name, style.kind, style.command[2].split("; ")[1]) == (
+        "standard",
+        CheckKind.LINT,
+        "standard --verbose",
+    )
+    assert [one.name for one in found.left_out] == ["tsd"], "what asks a registry is none of ours"

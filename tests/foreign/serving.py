@@ -113,6 +113,9 @@ class Served:
             subprocess.run([*GIT, "commit", "-qam", "a bug"], cwd=self.folder, check=True)
             seen = subprocess.run(self.project.own, cwd=self.folder, capture_output=True, text=True, timeout=LONGEST)
             assert seen.returncode, f"{self.project.name}: its own tests do not see the bug"
+            # what that run left in the checkout is not what devteam left there
+            kept = [word for name in INSTALLED for word in ("-e", name)]
+            subprocess.run([*GIT, "clean", "-fdq", *kept], cwd=self.folder, check=True)
         shutil.rmtree(self.home, ignore_errors=True)
         self.home.mkdir()
         told = devteam(self.folder, self.home, "init")

@@ -26,7 +26,7 @@ CHANGES = os.environ.get("DEVTEAM_FOREIGN_CHANGE") or "add,fix,break it"
 TRIED = 24
 """Lines that are tried as the place to break."""
 TESTS = re.compile(r"(?:^|/)(?:test|tests|testing|spec|bench|benchmarks|docs?|examples?|vendor|node_modules)(?:/|$)")
-TEST_FILE = re.compile(r"(?:^|/)(?:test[^/]*|[^/]*[._-]test|tests)\.(?:py|c?js|go)$")
+TEST_FILE = re.compile(r"(?:^|/)(?:test[^/]*|[^/]*[._-](?:test|spec)|tests)\.(?:py|[cm]?[jt]s|go|rs)$")
 NODE = (
     "const test = require('node:test');\nconst assert = require('node:assert');\n\n"
     "test('added', () => {{\n  assert.strictEqual(require('{module}').devteamAdded(2), 3);\n}});\n"
@@ -35,13 +35,28 @@ MOCHA = (
     "const assert = require('assert');\n\ndescribe('added', () => {{\n  it('adds', () => {{\n"
     "    assert.strictEqual(require('{module}').devteamAdded(2), 3);\n  }});\n}});\n"
 )
+ES_NODE = (
+    "import test from 'node:test';\nimport assert from 'node:assert';\nimport {{ devteamAdded }} from '{module}';\n\n"
+    "test('added', () => {{\n  assert.strictEqual(devteamAdded(2), 3);\n}});\n"
+)
+ES_MOCHA = (
+    "import assert from 'node:assert';\nimport {{ devteamAdded }} from '{module}';\n{imported}\n"
+    "describe('added', () => {{\n  it('adds', () => {{\n    assert.strictEqual(devteamAdded(2), 3);\n  }});\n}});\n"
+)
+ES_ADDED = "\nexport function devteamAdded(number) {\n  return number + 1;\n}\n"
+TS_ADDED = ES_ADDED.replace("(number)", "(number: number): number")
+RUST_ADDED = "\n/// Adds one.\npub fn devteam_added(number: u32) -> u32 {\n    number + 1\n}\n"
+RUST_TEST = "use {module}::devteam_added;\n\n#[test]\nfn added() {{\n    assert_eq!(devteam_added(2), 3);\n}}\n"
 GO_ADDED = "\n// DevteamAdded adds one.\nfunc DevteamAdded(number int) int { return number + 1 }\n"
 GO_TEST = (
     'package {module}\n\nimport "testing"\n\nfunc TestDevteamAdded(t *testing.T) {{\n'
     '\tif DevteamAdded(2) != 3 {{\n\t\tt.Fatal("not added")\n\t}}\n}}\n'
 )
 TEST_PACKAGES = ("hypothesis", "mock", "freezegun", "zope.testrunner", "pytest_asyncio", "parameterized")
-RUNNERS = ("tape", "mocha", "jest", "vitest", "ava", "tap", "uvu", "nodeunit", "expresso")
+RUNNERS = (
+    *("tape", "mocha", "jest", "vitest", "ava", "tap", "uvu", "nodeunit", "expresso"),
+    *("ts-jest", "ts-node", "tsx", "typescript", "@types/jest", "@types/node", "c8", "borp", "esbuild-register"),
+)
 
 
 class Unsuited(Exception):
@@ -92,7 +107,8 @@ def _node_wanted(folder: Path) -> list[str]:
     """The test runner and what the tests require, at the versions the project names."""
     manifest = json.loads((folder / "package.json").read_text())
     named = manifest.get("devDependencies", {})
-    text = "\n".join(path.read_text("utf-8", "replace") for path in _sources(folder, ".js", tests=True))
+    files = [path for end in (".js", ".ts", ".mjs") for path in _sources(folder, end, tests=True)]
+    text = "\n".join(path.read_text("utf-8", "replace") for path in files)
     return [f"{name}@{named[name]}" for name in named if name in RUNNERS or f"'{name}'" in text or f'"{name}"' in text]
 
 
@@ -107,6 +123,16 @@ def _sources(folder: Path, suffix: str, *, tests: bool) -> list[Path]:
     return sorted(found, key=lambda path: -path.stat().st_size)
 
 
+def _suffix(folder: Path, kind: str) -> str:
+    """How its sources end."""
+    if kind == "pip":
+        return ".py"
+    if kind == "npm":
+        counted = {end: len(_sources(folder, end, tests=True)) for end in (".js", ".ts", ".mjs")}
+        return max(counted, key=lambda end: counted[end])
+    return ".rs" if (folder / "Cargo.toml").exists() else ".go"
+
+
 def _own(folder: Path, kind: str) -> tuple[str, ...]:
     """Its own tests, by the ordinary way of each tool; the first that is green."""
     match kind:
@@ -115,7 +141,7 @@ def _own(folder: Path, kind: str) -> tuple[str, ...]:
         case "npm":
             ways = _node_ways(folder)
         case _:
-            ways = [("go", "test", "./...")]
+            ways = [("go", "test", "./...") if _suffix(folder, kind) == ".go" else ("cargo", "test", "-q", "--offline")]
     for way in ways:
         if _green(folder, way):
             return way
@@ -148,9 +174,11 @@ def _green(folder: Path, way: tuple[str, ...]) -> bool:
 
 def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
     """(file, line, wrong line): a return that gives another thing, spread over the largest sources."""
-    suffix, nothing = {"pip": (".py", "None  # otherwise"), "npm": (".js", "undefined; // otherwise")}.get(
-        kind, (".go", "")
-    )
+    suffix = _suffix(folder, kind)
+    nothing = {
+        "pip": "None  # otherwise",
+        "npm": "undefined as never;" if suffix == ".ts" else "undefined; // otherwise",
+    }
     found = []
     for path in _sources(folder, suffix, tests=False)[:8]:
         text = path.read_text("utf-8", "replace")
@@ -158,7 +186,7 @@ def _breaks(folder: Path, kind: str) -> Iterator[tuple[Path, str, str]]:
         lines = [(indent, value) for indent, value in found_lines if _whole(value)]
         for step, (indent, value) in enumerate(lines[:: max(1, len(lines) // 6)]):
             line = f"{indent}return {value}\n"
-            wrong = f"{indent}return {nothing}\n" if nothing else _otherwise(indent, value)
+            wrong = f"{indent}return {nothing[kind]}\n" if kind in nothing else _otherwise(indent, value)
             if wrong and text.count(line) == 1 and wrong not in text:
                 found.append((step, path, line, wrong))
     for _, path, line, wrong in sorted(found, key=lambda one: one[0])[:TRIED]:
@@ -209,14 +237,28 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
             return PY_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))
         case "npm":
             all_text = "".join(one.read_text("utf-8", "replace") for one in tests)
-            text = TAPE if "tape" in all_text else MOCHA if "describe(" in all_text else NODE
+            text = TAPE if re.search(r"['\"]tape['\"]", all_text) else MOCHA if "describe(" in all_text else NODE
+            modern = path.suffix == ".ts" or (
+                re.search(r"^import .* from ", all_text, re.MULTILINE) and "require(" not in all_text
+            )
+            if modern:
+                text = ES_MOCHA if "describe(" in all_text else ES_NODE
+                if "vitest" in all_text:
+                    text = text.replace("{imported}", "import {{ describe, it }} from 'vitest';")
             if re.search(r"require\(['\"]tap['\"]\)", all_text):
                 text = TAPE.replace("'tape'", "'tap'").replace("= require('tap')", "= require('tap').test")
             module = ("../" * len(place.relative_to(folder).parts) or "./") + path.relative_to(folder).as_posix()
-            where = place / "devteam_added.js"
+            # called as its neighbours are: some runners take x.test.js only
+            where = place / f"devteam_added{''.join(tests[0].suffixes) if tests else '.js'}"
             step = re.search(r"^([ \t]+)\S", path.read_text("utf-8", "replace"), re.MULTILINE)
             added = JS_ADDED.replace("  return", f"{step[1] if step else '  '}return")
-            return added, (where.relative_to(folder).as_posix(), text.format(module=module))
+            if modern:
+                added = TS_ADDED if path.suffix == ".ts" else ES_ADDED
+                module = module.removesuffix(".ts")
+            return added, (where.relative_to(folder).as_posix(), text.format(module=module, imported=""))
+        case _ if path.suffix == ".rs":
+            crate = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"].replace("-", "_")
+            return RUST_ADDED, ("tests/devteam_added.rs", RUST_TEST.format(module=crate))
         case _:
             package = re.search(r"^package (\w+)", path.read_text(), re.MULTILINE)
             where = path.parent / "devteam_added_test.go"
@@ -228,7 +270,7 @@ def tried(word: str) -> str:
     """One project's row."""
     kind, _, what = word.partition(":")
     name = re.split(r"==|@|:", what.lstrip("@"))[0].replace("/", "-")
-    ignore = ".venv/\n__pycache__/\n*.egg-info/\nnode_modules/\n*.so\nbuild/\n"
+    ignore = ".venv/\n__pycache__/\n*.egg-info/\nnode_modules/\n*.so\nbuild/\ntarget/\n"
     project = Foreign(
         name=f"unknown-{name}", what=what, make=made(kind, what), broken=("", "", ""), added=("", ""), test=("", ""),
         guard="", own=(), ignore=ignore,
@@ -237,13 +279,14 @@ def tried(word: str) -> str:
     project = watched(project, folder, kind)
     with tempfile.TemporaryDirectory() as place:
         served = Served(project, prepared(project), Path(place))
+        broken = []
         try:
             served.serve(CHANGES)
             served.held(CHANGES)
         except AssertionError as problem:
-            return f"{served.row.words()}\n    NOT HELD {str(problem)[:1500]}"
+            broken = [f"NOT HELD {str(problem)[:1500]}"]
         odd = [said for said in served.said if said.startswith("honest") and not said.endswith(": accepted")]
-        return "\n    ".join((served.row.words(), *(said[:700] for said in odd)))
+        return "\n    ".join((served.row.words(), *(said[:1200] for said in odd), *broken))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import project_files as reading
-from engine.perform.checks.presets.npm_scripts import MEASURING, Parts, bare, take_apart
+from engine.perform.checks.presets.npm_scripts import MEASURING, STYLE, Parts, bare, take_apart
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -50,11 +50,31 @@ def detect_javascript(package: Package) -> Iterator[Found]:
     script = str(scripts.get("test") or "")
     spread = bool(manifest.get("workspaces")) and EVERYWHERE.search(f" {script} ")
     if script and "no test specified" not in script and not spread:
-        yield _tests(package, take_apart(scripts), needs)
+        parts = take_apart(scripts)
+        yield _tests(package, parts, needs)
+        yield from _style(package, parts)
     if "typescript" in needs and package.has("tsconfig.json"):
         yield _tool(package, "tsc", lambda program: _tsc(program))
     if "eslint" in needs or "eslintConfig" in manifest or package.has(*ESLINT):
         yield _tool(package, "eslint", lambda program: _eslint(program))
+
+
+def _style(package: Package, parts: Parts) -> Iterator[Found]:
+    """What `npm test` holds the files to besides its tests: a change that fails there leaves `npm test` red."""
+    for segment in parts.lint:
+        program = (bare(segment) or [""])[0].rpartition("/")[2]
+        if program not in STYLE:
+            continue
+        if not package.node(program):
+            yield LeftOut(name=program, reason="part of npm test, but not installed here", fix="npm install")
+            continue
+        line = _line(replace(NPM_TEST, name=program, kind=CheckKind.LINT, group="", timeout=120), _unpiped(segment))
+        yield Candidate(check=line)
+
+
+def _unpiped(segment: str) -> str:
+    """Without what only dresses its words up: a pipe's exit code is that of its last program."""
+    return segment.partition("|")[0].strip() if "||" not in segment else segment
 
 
 def _tool(package: Package, name: str, make: Any) -> Found:

@@ -15,6 +15,11 @@ LINTERS = (
     "ls-engines", "attw", "publint", "tsd", "dtslint", "size-limit", "echo", "npmignore", "in-publish", "depcheck",
     "knip", "remark", "commitlint", "safe-publish-latest", "not-in-publish", "markdownlint", "npm-audit",
 )  # fmt: skip
+STYLE = (
+    "standard", "semistandard", "xo", "prettier", "tslint", "jshint", "oxlint", "biome", "tsd",
+    "markdownlint", "remark",
+)  # fmt: skip
+"""Of those: what looks at the files alone. The others ask a registry, git or the package as it would be published."""
 WRAPPERS = ("cross-env", "env", "npx", "nyc", "c8", "dotenv", "exec")
 MEASURING = ("nyc", "c8")
 """Wrappers that only measure what they start."""
