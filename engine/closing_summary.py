@@ -105,9 +105,10 @@ def _validation(state: State, tasks: list[TaskState]) -> list[str]:
     build = (
         f"{_tick(all(one.verdict is Verdict.PASS for one in builds))} Build succeeds" if builds else "– No build check"
     )
-    word = f"All {plural(total, 'task')}" if done == total else f"{done} of {plural(total, 'task')}"
+    word = f"All {total} tasks" if done == total > 1 else f"{done} of {plural(total, 'task')}"
+    untested = "– No tests were run" if judged else "– No task is complete, so there are no tests of finished work"
     return [
-        _tests_line(green, passed, known, coverage) if tests else "– No tests were run",
+        _tests_line(green, passed, known, coverage) if tests else untested,
         build,
         _tasks_line(state, tasks, word),
         f"{_tick(state.final is Verdict.PASS)} All checks on the finished branch: {final}",

@@ -6,7 +6,7 @@ from engine.core import disputes, sprint_review
 from engine.core.admission import Turn
 from engine.core.effects import AnyEffect, Finish, Land, RunChecks
 from engine.core.events import TaskEnded
-from engine.core.gates import question_action
+from engine.core.gates import acceptable, question_action
 from engine.core.model import Decision, Verdict
 from engine.core.state import State, Status, TaskState
 from engine.core.vocabulary import Outcome
@@ -43,15 +43,24 @@ def task_end(task: TaskState) -> TaskEnded:
     if decision is Decision.BLOCKED and not action:
         action = (
             f'look at: devteam report --task {task.id}; then: devteam retry {task.id} "what to do differently",'
-            f' or devteam replan {task.id} "…" to have it revised or split'
+            f' or devteam replan {task.id} "…" to have it revised or split{_or_as_it_is(task)}'
         )
     elif decision is Decision.PARKED and not action:
         action = question_action(task)
     elif decision is Decision.HALT and not action:
-        action = f"devteam retry {task.id}"
+        action = again_or_as_it_is(task)
     elif decision is Decision.BUDGET_EXHAUSTED and not action:
         action = f"raise [budget] in .devteam/config.toml, then: devteam retry {task.id}"
     return TaskEnded(task=task.id, decision=decision or Decision.BLOCKED, reason=reason, action=action)
+
+
+def again_or_as_it_is(task: TaskState) -> str:
+    """What a human can do about work that ended short of complete."""
+    return f'devteam retry {task.id} "what to do differently"{_or_as_it_is(task)}'
+
+
+def _or_as_it_is(task: TaskState) -> str:
+    return f"; its work is kept, to take it as it is: devteam accept {task.id}" if acceptable(task) else ""
 
 
 def close(turn: Turn) -> list[AnyEffect]:

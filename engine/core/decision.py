@@ -13,6 +13,7 @@ from engine.core.state import Record, State, TaskState
 from engine.core.stuck import stuck
 from engine.core.verdict import critical, of_task
 from engine.core.vocabulary import Claim, Recovery
+from engine.core.wording import plural
 
 TRIES_TO_PROVE = 1
 """Iterations that may show nothing before a human is asked."""
@@ -69,7 +70,8 @@ def _failed(state: State, task: TaskState, condition: Health, reason: str, circl
         place = f" ({finding.path}:{finding.line})" if finding.path else ""
         return _decided(task, Decision.HALT, f"security_critical: {finding.text}{place}")
     if task.iteration >= policy.max_iterations + task.granted:
-        return _decided(task, Decision.HALT, f"max_iterations_reached: {task.iteration} iterations; {reason}")
+        spent = plural(task.iteration, "iteration")
+        return _decided(task, Decision.HALT, f"max_iterations_reached: {spent}; {reason}")
     climb = ladder.after_failure(state, task, circles if policy.stuck_detection else "")
     if finding is not None and climb.decision in (Decision.ITERATE, Decision.ESCALATE) and task.rung < top:
         said = f"security-critical finding: {finding.text}"

@@ -9,6 +9,7 @@ from engine.core.model import Decision
 from engine.core.state import Step, TaskState
 from engine.core.verdict import for_human
 from engine.core.vocabulary import Council, GateKind, Outcome
+from engine.core.wording import plural
 
 
 def iterate(turn: Turn, task: TaskState) -> None:
@@ -16,8 +17,9 @@ def iterate(turn: Turn, task: TaskState) -> None:
     state = turn.state
     limit = state.policy.max_iterations + task.granted
     if task.iteration >= limit:
-        reason = f"max_iterations_reached: {task.iteration} iterations"
-        turn.say(ev.TaskEnded(task=task.id, decision=Decision.HALT, reason=reason, action=f"devteam retry {task.id}"))
+        reason = f"max_iterations_reached: {plural(task.iteration, 'iteration')}; {task.reason}".removesuffix("; ")
+        action = closing.again_or_as_it_is(task)
+        turn.say(ev.TaskEnded(task=task.id, decision=Decision.HALT, reason=reason, action=action))
         return
     top = len(state.policy.ladder.rungs) - 1
     rung = top if task.top_next or task.council is Council.DONE else min(task.rung, top)

@@ -186,6 +186,26 @@ def test_unproven_is_told_once_and_then_a_human_is_asked() -> None:
     assert one.feedback is not None and "no test turned green" in one.feedback.reason
 
 
+@pytest.mark.parametrize(
+    ("checks", "iterations", "offered"),
+    [
+        pytest.param([UNPROVEN], 1, True, id="the last iteration shows nothing"),
+        pytest.param([UNPROVEN, UNPROVEN], 9, True, id="two in a row show nothing"),
+        pytest.param(reds(1), 1, False, id="red work is nobody's to take"),
+    ],
+)
+def test_green_work_that_ended_short_of_complete_can_be_taken_as_it_is_and_that_is_said(
+    checks: list[dict[str, object]], iterations: int, offered: bool
+) -> None:
+    world = begin(Story(checks=checks), policy=replace(POLICY, max_iterations=iterations))
+    one = world.state.tasks["1.1"]
+    assert one.ended and one.status is not Status.COMPLETE
+    assert ("devteam accept 1.1" in one.action) is offered, one.action
+    assert 'devteam retry 1.1 "what to do differently"' in one.action
+    assert "no test turned green" in one.reason or not offered, "the last words are not lost behind the count"
+    assert bool(obey(world.state, Accept(task="1.1")).events) is offered
+
+
 def test_the_result_that_repeats_the_proof_is_not_counted_twice() -> None:
     """As the judge delivers it: a failing result of its own beside the verdict. It is told, and climbs no ladder."""
     mirror = CheckResult(name="proof", kind=CheckKind.OWN, verdict=Verdict.FAIL, reason="UNPROVEN: add a test")
