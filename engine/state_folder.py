@@ -2,7 +2,8 @@
 
 The id lies in the git directory: no clone and no stranger's repository brings one along. The folder remembers whose it
 is. A copy made with `cp -r` carries the id of its original: while that is still there, the copy gets a folder of its
-own. Finding reads only; `claim` writes.
+own, named after its own place, so that two copies that start at the same moment never look at one name. Finding reads
+only; `claim` writes.
 """
 
 from __future__ import annotations
@@ -35,11 +36,12 @@ def find(parent: Path, checkout: Path, fresh: str) -> Path:
     """The state folder of a checkout, `fresh` its name where it has none yet; nothing is made on disk."""
     here = Path(os.path.realpath(checkout))
     carried = carried_id(here)
-    plain = carried or fresh
-    name, number = plain, 1
+    if carried and not _anothers(parent / carried, here, carried=True):
+        return parent / carried
+    name, number = fresh, 1
     while _anothers(parent / name, here, carried == name):
         number += 1
-        name = f"{plain}-{number}"
+        name = f"{fresh}-{number}"
     return parent / name
 
 

@@ -57,6 +57,21 @@ def test_a_copy_gets_a_state_of_its_own_and_the_original_keeps_its(repo: Path) -
     assert used(copy) == own
 
 
+def test_copies_that_start_at_the_same_moment_never_look_at_one_folder(repo: Path) -> None:
+    """All look before any of them has claimed what it found."""
+    state = used(repo)
+    copies = [repo.parent / name / "repo" for name in ("a", "b", "c")]
+    for copy in copies:
+        shutil.copytree(repo, copy)
+    home = repo.parent / "home"
+    found = [state_paths(copy, {}, home) for copy in copies]
+    assert len({state, *(paths.root for paths in found)}) == 4
+    for paths in found:
+        make_state(paths)
+    assert [state_paths(copy, {}, home).root for copy in copies] == [paths.root for paths in found]
+    assert used(repo) == state
+
+
 def test_a_copy_whose_original_is_gone_is_the_repository(repo: Path) -> None:
     """Copied to another disk, and the old one removed: that is a move."""
     state = used(repo)
