@@ -6,11 +6,16 @@ import gc
 import os
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tests.patience import slowness
 
 HUNG_SECONDS = 300.0
 """On a quiet machine, where the slowest ordinary test takes a tenth of it; the suite itself is a load to come."""
+
+settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any-machine")
+"""Neither is a property judged by the time that an example takes."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -191,7 +191,8 @@ def test_the_dashboard_and_its_engine_among_traps(tmp_path: Path) -> None:
     finally:
         dashboard.close()
         stopped = devteam(ground, "stop", "--now")
-    assert stopped.returncode == 0, stopped.stderr
+    # With nobody watching the sprint goes on: on a slow machine it is over before the word to stop comes.
+    assert stopped.returncode == 0 or "no engine is running" in stopped.stdout, stopped.stdout + stopped.stderr
     untouched(ground)
 
 

@@ -147,7 +147,7 @@ class Names:
 
     def _candidates(self, scope: tuple[str, ...]) -> Iterable[str]:
         """Paths that hold some plain part of a pattern: only they can be matched, and to see that is quick."""
-        parts = [max(WILD.split(glob.strip().strip("/")), key=len) for glob in scope if not glob.startswith("!")]
+        parts = [_plain(glob) for glob in scope if not glob.startswith("!")]
         if not all(parts) or "." in parts:
             return self.files
         if len(parts) == 1:
@@ -171,6 +171,11 @@ def relevant(spec: TaskSpec, names: Names) -> str:
         _section("Files of the same names, or named in the task", _few(beside)),
     ]
     return "".join(f"\n{part}" for part in parts if part)
+
+
+def _plain(glob: str) -> str:
+    """The longest part without a wildcard. A slash beside one may stand for nothing: `**/b` matches b."""
+    return max((part.strip("/") for part in WILD.split(glob.strip())), key=len)
 
 
 def _stem(path: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.globs import matcher
@@ -16,6 +16,7 @@ GLOB = st.one_of(
 )  # fmt: skip
 
 
+@example([["b.py"]], ("**/b.py",))
 @given(st.lists(PATHS, min_size=1, max_size=3), st.lists(GLOB, max_size=3).map(tuple))
 def test_names_held_from_tree_to_tree_are_those_of_the_last(trees: list[list[str]], scope: tuple[str, ...]) -> None:
     held = Names()
