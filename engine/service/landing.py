@@ -59,7 +59,7 @@ def land_sprint(desk: Desk, hint: str, *, branch: bool, patch: Path | None, appl
         return report.ok, _landing(report)
     if branch:
         name = workspace.has_it().removeprefix("refs/heads/")
-        return True, [f"the commits are on {name}", f"  git merge {name}"]
+        return True, [f"the commits are on {name}", f"  git merge {workspace.name_to_merge()}"]
     if not apply:
         report = workspace.land(apply=False)
         return report.ok, _landing(report)
@@ -74,7 +74,7 @@ def land_sprint(desk: Desk, hint: str, *, branch: bool, patch: Path | None, appl
 
 def _landing(report: LandReport) -> list[str]:
     lines = [f"landed {report.commit[:10]}: {report.detail}" if report.landed else report.detail]
-    lines += [f"  {line}" for line in report.differs]
+    lines += [f"  {line}" for line in report.differs if len(report.differs) > 1]  # the first is in the detail
     lines += [f"  {change.change:<9} {change.path} +{change.added} −{change.removed}" for change in report.changes]
     if report.kept:
         lines.append(f"what was there before: {report.kept}")

@@ -362,10 +362,14 @@ def test_a_checkout_with_an_odd_path(tmp_path: Path) -> None:
     assert work.land().landed
 
 
-def test_a_line_break_in_the_path_is_refused_in_one_line(tmp_path: Path) -> None:
-    repo = make_repo(tmp_path / "a\nb")
+@pytest.mark.parametrize("name", ["a\nb", "it's\\a \"b\n", "up\n/repo"])
+def test_a_line_break_in_the_path_is_refused_in_one_line_with_a_cure_that_works(tmp_path: Path, name: str) -> None:
+    repo = make_repo(tmp_path / name)
     report = preflight(repo, Identity(), home=tmp_path)
     assert "line break" in report.refusal and "\n" not in report.refusal + report.command
+    subprocess.run(["bash", "-c", report.command], check=True)
+    (moved,) = (path.parent for path in tmp_path.rglob(".git"))
+    assert "\n" not in str(moved) and not preflight(moved, Identity(), home=tmp_path).refusal
 
 
 def test_a_symlink_to_the_checkout_is_the_checkout(repo: Path) -> None:

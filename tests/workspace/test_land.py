@@ -183,7 +183,7 @@ def test_anything_changed_meanwhile_stops_it_with_its_name(
     assert not report.ok and not report.landed
     assert any(says in line for line in report.differs), report.differs
     assert report.detail.startswith("not landed: ") and "\n" not in report.detail
-    assert report.offers[0] == "git merge devteam/001-test"
+    assert report.offers[0] == "git merge refs/devteam/001-test/work", "a.txt was edited before: it stays out"
     assert differences(before, fingerprint(repo)) == []
 
 

@@ -24,6 +24,7 @@ from engine.perform.workspace.destroy import unlink_in_checkout
 from engine.perform.workspace.disk_bytes import Seen
 from engine.perform.workspace.facts import LandReport, Started, WorkspaceError
 from engine.perform.workspace.git import GitError, nul_list, nul_split
+from engine.perform.workspace.land_merge import rebuilt, to_merge
 from engine.perform.workspace.land_obstacles import differences
 from engine.perform.workspace.land_record import Anchor, Under, anchor_of, own_lock, under_way
 from engine.perform.workspace.names import shown
@@ -53,6 +54,13 @@ def write_patch(store: Store, started: Started, target: Path) -> LandReport:
     return LandReport(ok=True, commit=tip, detail=f"patch written: git apply {quoted(target)}")
 
 
+def name_to_merge(store: Store, started: Started) -> str:
+    """What the user gives to `git merge` to take the sprint's work over by hand."""
+    with store.lock:
+        tip = sprint_branch.head(store, started.sprint)
+        return to_merge(store, started.sprint, anchor_of(store, started), tip)
+
+
 def _land(store: Store, started: Started, apply: bool, progress: Progress) -> LandReport:
     sprint = started.sprint
     anchor, under = anchor_of(store, started), under_way(store, sprint)
@@ -73,10 +81,10 @@ def _land(store: Store, started: Started, apply: bool, progress: Progress) -> La
     index, now_staged = _new_index(store, anchor, target, included)
     seen = disk_bytes.look(store, anchor.tree, (change.path for change in changes))
     differs = differences(store, anchor, under, target, changes, now_staged, seen)
-    has_it = sprint_branch.has_it(store, sprint).removeprefix("refs/heads/")
-    offers = (f"git merge {has_it}", f"devteam land --sprint {sprint} --patch {sprint}.patch")
     facts = tuple(change.as_fact() for change in changes)
     if differs:
+        by_hand = f"git merge {to_merge(store, sprint, anchor, tip)}"
+        offers = (by_hand, f"devteam land --sprint {sprint} --patch {sprint}.patch")
         detail = "not landed: " + differs[0] + (f" (and {len(differs) - 1} more)" if len(differs) > 1 else "")
         return LandReport(
             ok=False, commit=tip, branch=anchor.branch, detail=detail, differs=tuple(differs), offers=offers,
@@ -124,7 +132,7 @@ def _target(
     parent = anchor.head
     for entry in reversed(trees.log(store.git, tip, f"^{anchor.base}")):
         tree = trees.edit(store.git, entry.tree, back)
-        parent = _rebuilt(store, entry.commit, tree, parent)
+        parent = rebuilt(store, entry.commit, tree, parent)
     return parent, False
 
 
@@ -138,15 +146,6 @@ def _closed(store: Store, sprint: str, commit: str, progress: Progress) -> str:
     when = store.git.line("show", "-s", "--format=@%ct +0000", commit)
     git = store.git.with_env(GIT_AUTHOR_DATE=when, GIT_COMMITTER_DATE=when)
     return git.line("commit-tree", tree, "-p", commit, "-m", f"devteam: plan and progress of {sprint}")
-
-
-def _rebuilt(store: Store, commit: str, tree: str, parent: str) -> str:
-    """The same commit (author, dates, message) with another tree and parent."""
-    head, _, message = store.git.run("cat-file", "commit", commit).partition(b"\n\n")
-    kept = [line for line in head.split(b"\n") if line.startswith((b"author ", b"committer ", b"encoding "))]
-    lines = [b"tree " + tree.encode(), *([b"parent " + parent.encode()] if parent else []), *kept]
-    data = b"\n".join(lines) + b"\n\n" + message
-    return store.git.line("hash-object", "-t", "commit", "-w", "--stdin", stdin=data)
 
 
 def _tree(store: Store, commit: str) -> str:

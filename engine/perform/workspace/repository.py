@@ -225,7 +225,9 @@ def find(checkout: Path, identity: Identity, home: Path | None = None) -> Reposi
     if not path.is_dir():
         raise Refused(f"{checkout} is not a folder", hint=f"cd into a git repository, or: git init {quoted(path)}")
     if "\n" in str(path):
-        raise Refused("the path of the checkout has a line break in it", hint=f"mv it: {quoted(path)}")
+        top = next(one for one in (*reversed(path.parents), path) if "\n" in one.name)
+        hint = f"mv {typed(top)} {quoted(_on_one_line(top))}"
+        raise Refused("the path of the checkout has a line break in it", hint=hint)
     own = home if home is not None else Path.home()
     probe = Git(None, path, env={"GIT_CONFIG_GLOBAL": str(own / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "0"})
     status, out, err = probe.status(
@@ -291,6 +293,18 @@ def quoted(path: Path) -> str:
     """A path as one would type it, safe to print."""
     text = str(path)
     return shlex.quote(text) if text.isprintable() else shlex.quote(shown(os.fsencode(text)))
+
+
+def typed(path: Path) -> str:
+    """A path that holds what cannot be printed, as bash and zsh take it."""
+    text = str(path).translate({ord("\\"): "\\\\", ord("'"): "\\'"})
+    escaped = (one if one.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(one)) for one in text)
+    return f"$'{''.join(escaped)}'"
+
+
+def _on_one_line(path: Path) -> Path:
+    """The same place with a name that can be typed."""
+    return Path("".join(one if one.isprintable() else "-" for one in str(path)))
 
 
 def git_error_as_refusal(problem: GitError, path: Path) -> Refused:

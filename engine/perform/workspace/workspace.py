@@ -352,6 +352,10 @@ class Workspace:
         others_done(self.repo)
         return land.land(self.store, self.started(), apply, self.progress)
 
+    def name_to_merge(self) -> str:
+        """What `git merge` brings the sprint's work with, and nothing else."""
+        return land.name_to_merge(self.store, self.started())
+
     def land_patch(self, target: Path) -> LandReport:
         return land.write_patch(self.store, self.started(), target)
 
