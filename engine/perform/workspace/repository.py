@@ -225,8 +225,8 @@ def find(checkout: Path, identity: Identity, home: Path | None = None) -> Reposi
     if not path.is_dir():
         raise Refused(f"{checkout} is not a folder", hint=f"cd into a git repository, or: git init {quoted(path)}")
     if "\n" in str(path):
-        top = next(one for one in (*reversed(path.parents), path) if "\n" in one.name)
-        hint = f"mv {typed(top)} {quoted(_on_one_line(top))}"
+        folder = next(one for one in (*reversed(path.parents), path) if "\n" in one.name)
+        hint = f"mv {typed(folder)} {quoted(_on_one_line(folder))}"
         raise Refused("the path of the checkout has a line break in it", hint=hint)
     own = home if home is not None else Path.home()
     probe = Git(None, path, env={"GIT_CONFIG_GLOBAL": str(own / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "0"})
