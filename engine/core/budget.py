@@ -10,6 +10,10 @@ from engine.core.state import State
 _REFUSED_AT_THE_DOOR = frozenset(
     {ResultKind.LIMIT, ResultKind.AUTH, ResultKind.BILLING, ResultKind.MODEL, ResultKind.NOT_STARTED}
 )
+_TURNED_AWAY = frozenset({ResultKind.RATE, ResultKind.OVERLOADED})
+"""May come after paid work too, of which an agent without a count of its tokens says nothing."""
+_AT_ONCE_SECONDS = 30.0
+"""Who was turned away within these had not begun."""
 
 
 def charge(result: AgentResult, reserve_usd: float) -> float:
@@ -17,9 +21,9 @@ def charge(result: AgentResult, reserve_usd: float) -> float:
     cost = result.cost_usd
     if cost is not None and believable(cost):
         return cost
-    if (result.kind in _REFUSED_AT_THE_DOOR or result.silent) and result.tokens.total() == 0:
-        return 0.0
-    return reserve_usd
+    refused = result.kind in _REFUSED_AT_THE_DOOR or result.silent
+    refused = refused or (result.kind in _TURNED_AWAY and result.seconds < _AT_ONCE_SECONDS)
+    return 0.0 if refused and result.tokens.total() == 0 else reserve_usd
 
 
 def believable(amount: float | None) -> bool:

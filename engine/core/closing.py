@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from engine.core import disputes, sprint_review
 from engine.core.admission import Turn
 from engine.core.effects import AnyEffect, Finish, Land, RunChecks
@@ -118,17 +120,9 @@ def outcome_of(state: State) -> tuple[Outcome, str]:
         return Outcome.FAILED, f"the final checks on the sprint branch: {state.final_reason}"
     if total and len(by[Status.SKIPPED]) == total:
         return Outcome.FAILED, f"nothing was implemented: {plural(total, 'task')} skipped"
-    if by[Status.HALTED]:
-        return Outcome.FAILED, f"{done} of {total} tasks complete; halted: {', '.join(by[Status.HALTED])}{skipped}"
-    if by[Status.BUDGET_EXHAUSTED]:
-        return (
-            Outcome.LIMIT,
-            f"{done} of {total} complete; out of budget: {', '.join(by[Status.BUDGET_EXHAUSTED])}{skipped}",
-        )
-    if by[Status.PARKED]:
-        return Outcome.BLOCKED, f"{done} of {total} tasks complete; {_questions(by[Status.PARKED])}{skipped}"
-    if by[Status.BLOCKED]:
-        return Outcome.BLOCKED, f"{done} of {total} tasks complete; blocked: {', '.join(by[Status.BLOCKED])}{skipped}"
+    if open_ends := [(outcome, said(by[status])) for status, outcome, said in _OPEN_ENDS if by[status]]:
+        words = "; ".join(words for _, words in open_ends)
+        return open_ends[0][0], f"{done} of {plural(total, 'task')} complete; {words}{skipped}"
     ticked = sum(task.id in by[Status.COMPLETE] and task.spec.done and not task.commit for task in state.tasks.values())
     before = f", {ticked} ticked off in the plan beforehand" if ticked else ""
     if ticked == done and not skipped:
@@ -140,3 +134,12 @@ def outcome_of(state: State) -> tuple[Outcome, str]:
 
 def _questions(tasks: list[str]) -> str:
     return f"{plural(len(tasks), 'question')} for you about {', '.join(tasks)}: devteam questions"
+
+
+_OPEN_ENDS: tuple[tuple[Status, Outcome, Callable[[list[str]], str]], ...] = (
+    (Status.HALTED, Outcome.FAILED, lambda tasks: f"halted: {', '.join(tasks)}"),
+    (Status.BUDGET_EXHAUSTED, Outcome.LIMIT, lambda tasks: f"out of budget: {', '.join(tasks)}"),
+    (Status.PARKED, Outcome.BLOCKED, _questions),
+    (Status.BLOCKED, Outcome.BLOCKED, lambda tasks: f"blocked: {', '.join(tasks)}"),
+)
+"""Every task that is not complete is named; the first kind there is decides how the run is called."""

@@ -90,6 +90,12 @@ def found(state: State, event: SpendFound) -> State:
 # ── accounting ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _useless_answer(result: AgentResult) -> bool:
+    """It came to its end and said something that nothing can be done with: the program and its provider are well. Five
+    councillors that answer so at once must not shut the agent for every other lane."""
+    return result.kind is ResultKind.NO_RESULT and result.exit_code == 0 and bool(result.text.strip())
+
+
 def _account(state: State, event: AgentFinished) -> State:
     result = event.result
     amount = budget.sane(event.charged_usd, event.reserved_usd)
@@ -102,7 +108,7 @@ def _account(state: State, event: AgentFinished) -> State:
     elif name in limits and result.kind is ResultKind.OK:
         limits = {agent: until for agent, until in limits.items() if agent != name}
     known = state.breakers.get(name, Breaker())
-    if result.kind in SAYS_NOTHING:
+    if result.kind in SAYS_NOTHING or _useless_answer(result):
         return replace(state, limits=limits)
     after = breaker.after(known, result.kind in BREAKER_KINDS, state.now, state.policy.breaker, result.error)
     return replace(state, limits=limits, breakers={**state.breakers, name: after})

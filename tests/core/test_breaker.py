@@ -71,7 +71,7 @@ def test_half_open_lets_one_probe_through() -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "failures"),
+    ("ended", "failures"),
     [
         pytest.param(ResultKind.OK, 0, id="ok closes"),
         pytest.param(ResultKind.REFUSAL, 0, id="a refusal is an answer"),
@@ -79,13 +79,18 @@ def test_half_open_lets_one_probe_through() -> None:
         pytest.param(ResultKind.LIMIT, 5, id="a limit says nothing"),
         pytest.param(ResultKind.AUTH, 5, id="no login says nothing"),
         pytest.param(ResultKind.CANCELLED, 5, id="cancelled by us says nothing"),
+        pytest.param(ResultKind.NO_RESULT, 6, id="no answer counts"),
+        pytest.param(
+            AgentResult(kind=ResultKind.NO_RESULT, text="I think …", exit_code=0), 5, id="nor does a useless answer"
+        ),
+        pytest.param(AgentResult(kind=ResultKind.NO_RESULT, text="I th", exit_code=1), 6, id="words cut short count"),
     ],
 )
-def test_what_an_ending_says_of_the_dependency(kind: ResultKind, failures: int) -> None:
+def test_what_an_ending_says_of_the_dependency(ended: ResultKind | AgentResult, failures: int) -> None:
     turn = Turn(open_state(NOW + 64))
     turn.call(turn.state.tasks["1.1"], Role.IMPLEMENTER)
     (call,) = turn.effects
     assert isinstance(call, CallAgent)
-    event = outcome(call, AgentResult(kind=kind))
+    event = outcome(call, ended if isinstance(ended, AgentResult) else AgentResult(kind=ended))
     state = apply(turn.state, ev.Envelope(seq=1, stream="s", at=NOW + 70, event=event))
     assert state.breakers["claude"].failures == failures

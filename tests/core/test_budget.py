@@ -53,6 +53,15 @@ def test_a_call_refused_at_the_door_costs_nothing(kind: ResultKind, tokens: int,
     assert budget.charge(AgentResult(kind=kind, tokens=Tokens(input=tokens)), 2.0) == counts
 
 
+@pytest.mark.parametrize("kind", [ResultKind.RATE, ResultKind.OVERLOADED])
+def test_who_is_turned_away_at_once_has_spent_nothing(kind: ResultKind) -> None:
+    away = AgentResult(kind=kind, seconds=2.0)
+    assert budget.charge(away, 2.0) == 0.0
+    assert budget.charge(replace(away, seconds=90.0), 2.0) == 2.0, "it may have worked before"
+    assert budget.charge(replace(away, tokens=Tokens(input=5)), 2.0) == 2.0, "it did work before"
+    assert budget.charge(replace(away, cost_usd=0.3), 2.0) == 0.3
+
+
 def spent(session: float = 0.0, day: float = 0.0, reserved: float = 0.0, **policy: object) -> State:
     held = {}
     if reserved:
