@@ -98,12 +98,14 @@ class GitTrees:
     def edit(self, tree: str, files) -> str:
         self.git("read-tree", tree)
         lines = b""
+        there = self.git("ls-tree", "-z", tree, "--", *files).decode().split("\0")
+        modes = {line.partition("\t")[2]: line[:6].encode() for line in there if line}
         for path, data in files.items():
             if data is None:
                 lines += b"0 " + b"0" * 40 + b"\t" + path.encode() + b"\n"
             else:
                 blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
-                lines += b"100644 " + blob + b"\t" + path.encode() + b"\n"
+                lines += modes.get(path, b"100644") + b" " + blob + b"\t" + path.encode() + b"\n"
         self.git("update-index", "--add", "--index-info", data=lines)
         return self.git("write-tree").strip().decode()
 

@@ -31,6 +31,8 @@ class Body(Struct, frozen=True, kw_only=True):
     end: int
     """Places of what stands for its body."""
     emptied: str
+    results: str = ""
+    """What a function of Go answers, as it is written."""
 
 
 def gutted_text(before: bytes, after: bytes, language: str, answer: str) -> bytes | None:
@@ -39,8 +41,8 @@ def gutted_text(before: bytes, after: bytes, language: str, answer: str) -> byte
         old, new = before.decode("utf-8"), after.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    had = {(one.name, one.text) for one in _bodies(old, language, answer)}
-    fresh = [one for one in _bodies(new, language, answer) if (one.name, one.text) not in had]
+    had = {(one.name, one.text) for one in bodies(old, language, answer)}
+    fresh = [one for one in bodies(new, language, answer) if (one.name, one.text) not in had]
     if not fresh:
         return None
     behind = len(new) + 1
@@ -53,7 +55,7 @@ def gutted_text(before: bytes, after: bytes, language: str, answer: str) -> byte
     return (_without_unused(new) if language == "go" else new).encode()
 
 
-def _bodies(text: str, language: str, answer: str) -> Iterator[Body]:
+def bodies(text: str, language: str, answer: str) -> Iterator[Body]:
     all = tokens(text)
     return _go(text, all) if language == "go" else _javascript(text, all, answer)
 
@@ -176,7 +178,9 @@ def _go(text: str, all: Sequence[Token]) -> Iterator[Body]:
         answer = _zero(text, all, results, opened) if close > 0 else None
         if answer is not None and name not in ("main", "init"):
             start, end = all[opened].at, all[close].end
-            yield Body(name=name, text=_plain(all[index : close + 1]), start=start, end=end, emptied=f"{{ {answer} }}")
+            told = text[all[results].at : all[opened - 1].end] if opened > results else ""
+            whole = _plain(all[index : close + 1])
+            yield Body(name=name, text=whole, start=start, end=end, emptied=f"{{ {answer} }}", results=told)
 
 
 def _body_of(all: Sequence[Token], at: int) -> int:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
 from engine.perform.checks.proof import examples_javascript, neighbours, varied_javascript
+from engine.perform.checks.proof.command_neighbours import command_faults
 from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
@@ -41,7 +42,7 @@ async def neighbour_faults(
     if spec.runner in JAVASCRIPT:
         return await _in_javascript(trial, spec, mine, task)
     if spec.runner not in RUNNERS:
-        return await _in_another_room(trial, spec, mine)
+        return await _in_another_room(trial, spec, mine) or await command_faults(trial, spec, mine)
     mine = [proof for proof in mine if proof.path.endswith(".py")]
     found: list[Fault] = []
     told = _examples(trial, task)

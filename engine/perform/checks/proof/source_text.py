@@ -131,3 +131,8 @@ def is_literal(token: str) -> bool:
 def shape(words: tuple[str, ...]) -> tuple[str, ...]:
     """The tokens with every literal the same."""
     return tuple("0" if is_literal(word) else word for word in words)
+
+
+def shell_by_its_first_line(source: bytes) -> str:
+    """`shell` for a script without a suffix that names one."""
+    return "shell" if re.match(rb"#!\s*\S*/(?:env\s+)?(?:ba|da|k|z)?sh\b", source) else ""

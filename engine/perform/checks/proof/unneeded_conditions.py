@@ -12,8 +12,10 @@ from collections.abc import Iterator
 
 from engine.core.model import Struct
 from engine.perform.checks.proof.changed_lines import changed_lines
+from engine.perform.checks.proof.given_python import given, idle
 
 MOST = 2
+MOST_IDLE = 4
 SMALL = frozenset({"0", "1", "2", "-1", "", "None", "True", "False", "0.0", "1.0"})
 
 
@@ -24,22 +26,59 @@ class Condition(Struct, frozen=True, kw_only=True):
     text: str
     always: bool
     source: bytes
+    idle: bool = False
+    """It hangs on nothing that the function is given."""
 
 
 def conditions(before: bytes, after: bytes, words: str) -> list[Condition]:
-    """Parts of an "and" or an "or", and ends of a range, on new lines, by a literal that the task does not have."""
+    """Parts of an "and" or an "or", and ends of a range, on new lines, by a literal that the task does not have.
+
+    Before them conditions, whole ones too, that hang on nothing that is given.
+    """
     try:
-        tree = ast.parse(after)
+        old, tree = ast.parse(before), ast.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return []
     lines = changed_lines(before, after)
-    found = []
+    had = {ast.unparse(node) for node, _ in (*_atoms(old), *_wholes(old))}
+    names = given(tree)
+    loose, strange = [], []
+    for node, always in (*_atoms(tree), *_wholes(tree)):
+        if node.lineno not in lines or (not isinstance(node, _Ranged) and ast.unparse(node) in had):
+            continue
+        if not isinstance(node, _Ranged) and idle(tree, node, names) and not spoken(_names(node), words):
+            loose += _one(after, node, always, idle=True)
     for node, always in _atoms(tree):
-        strange = [one for one in _literals(node) if one not in SMALL and not _said(one, words)]
-        if node.lineno in lines and strange and (source := _put(after, node, always)) is not None:
-            shown = node.shown if isinstance(node, _Ranged) else ast.unparse(node)
-            found.append(Condition(line=node.lineno, text=shown[:60], always=always, source=source))
-    return found[:MOST]
+        far = any(one not in SMALL and not said(one, words) for one in _literals(node))
+        if node.lineno in lines and far:
+            strange += _one(after, node, always, idle=False)
+    return [*loose[:MOST_IDLE], *strange[:MOST]]
+
+
+def _one(after: bytes, node: ast.expr, always: bool, *, idle: bool) -> list[Condition]:
+    source = _put(after, node, always)
+    shown = node.shown if isinstance(node, _Ranged) else ast.unparse(node)
+    made = Condition(line=node.lineno, text=shown[:60], always=always, source=source or b"", idle=idle)
+    return [made] if source is not None else []
+
+
+def _names(node: ast.expr) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def spoken(names: set[str], words: str) -> bool:
+    """The task has one of the names, or a part of it (`MAX_AGE`, `maxAge`)."""
+    parts = {part.lower() for name in names for part in re.findall(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}|\w{3,}", name)}
+    return any(re.search(rf"\b{re.escape(part)}", words, re.IGNORECASE) for part in parts if len(part) > 2)
+
+
+def _wholes(tree: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
+    """Conditions that are not made of others, with either thing that may stand for them."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.If(test=test) | ast.IfExp(test=test) if not isinstance(test, ast.BoolOp):
+                yield test, True
+                yield test, False
 
 
 def _atoms(tree: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
@@ -51,6 +90,8 @@ def _atoms(tree: ast.AST) -> Iterator[tuple[ast.expr, bool]]:
             case ast.comprehension(ifs=ifs):
                 for test in ifs:
                     yield from _parts(test)
+            case ast.Return(value=ast.BoolOp() as test) | ast.Assign(value=ast.BoolOp() as test):
+                yield from _parts(test)
 
 
 def _parts(test: ast.expr) -> Iterator[tuple[ast.expr, bool]]:
@@ -82,7 +123,7 @@ def _literals(node: ast.AST) -> Iterator[str]:
             yield str(one.value)
 
 
-def _said(value: str, words: str) -> bool:
+def said(value: str, words: str) -> bool:
     bare = value.removesuffix(".0")
     return re.search(rf"(?<![\w.]){re.escape(bare)}(?![\w]|\.\d)", words) is not None
 

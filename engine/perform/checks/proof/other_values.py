@@ -1,0 +1,158 @@
+"""Changed code that answers other values of the same type: a proof that is content with them asks for nothing.
+
+Three rooms: other values of the same size, others of another size, and an error where a value would be another one. A
+proof that passes in the first two and not in the third called what was changed, heard a value, and did not look at it.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+from collections.abc import Sequence
+from enum import StrEnum
+
+from engine.core.grants import Rule
+from engine.core.model import Proof
+from engine.perform.checks.proof import other_values_text
+from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.trial import Ahead, Trial
+from engine.perform.checks.proof.verdict import Fault, unproven
+from engine.perform.checks.run.measure import BAD, PASSED
+from engine.perform.checks.run.runners import runner_of
+from engine.perform.checks.run.spec import CheckSpec
+
+
+class Sort(StrEnum):
+    """What stands in the place of a value."""
+
+    ALIKE = "alike"
+    LONGER = "longer"
+    ERROR = "error"
+
+
+MOST_FILES = 2
+_HELPER = """
+def _zz_other(value, deep=0):
+    kind = type(value)
+    if kind not in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset) or deep > 6:
+        return value
+    if @SORT@ == "error":
+        raise NotImplementedError("taken out")
+    more = @SORT@ == "longer"
+    if kind is bool:
+        return not value
+    if kind in (int, float):
+        return value * 7 + (13 if value >= 0 else -13)
+    if kind is str:
+        return ("~" if set(value) != {"~"} else "^") * (len(value) + more or 1)
+    if kind is bytes:
+        return b"~" * (len(value) + more or 1)
+    if kind is dict:
+        found = {key: _zz_other(item, deep + 1) for key, item in value.items()}
+        return {**found, "~": None} if more or not found else found
+    items = [_zz_other(item, deep + 1) for item in value]
+    return kind([*items, "~"] if more or not items else items)
+
+
+def _zz_otherwise(call):
+    import functools
+
+    @functools.wraps(call)
+    def answer(*args, **kwargs):
+        return _zz_other(call(*args, **kwargs))
+
+    return answer
+"""
+
+
+def otherwise(before: bytes, after: bytes, sort: Sort) -> bytes | None:
+    """`after` with its new and altered functions answering other values; None where there are none."""
+    try:
+        old, new = ast.parse(before), ast.parse(after)
+    except (SyntaxError, ValueError, RecursionError):
+        return None
+    if not _wrap(old.body, new.body):
+        return None
+    helper = ast.parse(_HELPER.replace("@SORT@", repr(sort.value))).body
+    at = 0
+    while at < len(new.body) and _stays_first(new.body[at]):
+        at += 1
+    new.body[at:at] = helper
+    return ast.unparse(ast.fix_missing_locations(new)).encode()
+
+
+def _stays_first(node: ast.stmt) -> bool:
+    told = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return told or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+
+
+def _wrap(old: list[ast.stmt], new: list[ast.stmt]) -> int:
+    had = {node.name: node for node in old if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    count = 0
+    for node in new:
+        match node, had.get(getattr(node, "name", "")):
+            case ast.ClassDef(), known:
+                count += _wrap(known.body if isinstance(known, ast.ClassDef) else [], node.body)
+            case ast.FunctionDef(name=name), known if not name.startswith("__"):
+                same = known is not None and ast.dump(known) == ast.dump(node)
+                if not same and _answers(node):
+                    # nearest to the function: what a property or a class method makes of it comes after
+                    node.decorator_list.append(ast.Name(id="_zz_otherwise", ctx=ast.Load()))
+                    count += 1
+    return count
+
+
+def _answers(node: ast.FunctionDef) -> bool:
+    inside = [one for statement in node.body for one in ast.walk(statement)]
+    if any(isinstance(one, ast.Yield | ast.YieldFrom) for one in inside):
+        return False
+    return any(isinstance(one, ast.Return) and one.value is not None for one in inside)
+
+
+def _tree(trial: Trial, sort: Sort) -> str | None:
+    files: dict[str, bytes | None] = {}
+    for one in trial.change.owned:
+        if one.owner is not Owner.SUBJECT or one.after is None:
+            continue
+        language = language_of(one.path)
+        if one.path.endswith(".py"):
+            made = otherwise(one.before or b"", one.after, sort)
+        elif language in other_values_text.LANGUAGES:
+            made = other_values_text.otherwise(one.before or b"", one.after, language, sort.value)
+        else:
+            continue
+        if made is not None:
+            files[one.path] = made
+    return trial.trees.edit(trial.change.rooms.r2, files) if files else None
+
+
+async def other_values_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
+    """The one run that nearly every proof fails in."""
+    files = tuple(dict.fromkeys(proof.path for proof in proofs if proof.check == spec.name and proof.path))
+    tree = await asyncio.to_thread(_tree, trial, Sort.ALIKE) if len(files) == 1 else None
+    return [Ahead(tree=tree, files=files, ask=trial.on_base())] if tree is not None else []
+
+
+async def content_with_anything(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof]) -> list[Fault]:
+    """Where every proof is content with other values: nothing was shown."""
+    able = {spec.name: spec for spec in specs if runner_of(spec).picks_files}
+    left = [proof for proof in proofs if proof.path and proof.check in able]
+    if not left or len(left) < len(proofs) or len({proof.path for proof in left}) > MOST_FILES:
+        return []
+    for sort in Sort:
+        tree = await asyncio.to_thread(_tree, trial, sort)
+        if tree is None:
+            return []
+        wanted = (PASSED,) if sort is not Sort.ERROR else tuple(BAD)
+        for name in dict.fromkeys(proof.check for proof in left):
+            mine = [proof for proof in left if proof.check == name]
+            files = tuple(dict.fromkeys(proof.path for proof in mine))
+            runs = await trial.files("other values", tree, able[name], files, trial.on_base())
+            seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
+            if any(seen.get(proof.name) not in wanted for proof in mine):
+                return []
+    name = left[0].name
+    text = f"{name} passes whatever value of the same type the changed code answers: it asks for none"
+    return [unproven(Rule.NOT_SHOWN, text, test=name)]

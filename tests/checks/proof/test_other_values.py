@@ -1,0 +1,131 @@
+"""Changed code that answers other values: a proof has to notice."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import CheckKind, ProofVerdict
+from engine.perform.checks.proof.other_values import Sort, otherwise
+from engine.perform.checks.proof.other_values_text import otherwise as text_otherwise
+from engine.perform.checks.run.spec import CheckSpec
+from tests.checks.proof.test_judged import judged
+
+VALUES = [True, 0, 5, -3, 2.5, "", "abc", b"x", [], [1, "a"], (1,), {}, {"a": 1}, {3}]
+
+
+@pytest.mark.parametrize("value", VALUES, ids=repr)
+def test_another_value_of_the_same_type(value: object) -> None:
+    source = f"def f():\n    return {value!r}\n".encode()
+    alike, longer, error = ({}, {}, {})
+    exec(otherwise(b"", source, Sort.ALIKE) or b"", alike)
+    exec(otherwise(b"", source, Sort.LONGER) or b"", longer)
+    exec(otherwise(b"", source, Sort.ERROR) or b"", error)
+    for other in (alike["f"](), longer["f"]()):
+        assert type(other) is type(value) and other != value
+    if hasattr(value, "__len__") and len(value):
+        assert len(alike["f"]()) == len(value) < len(longer["f"]())
+    with pytest.raises(NotImplementedError):
+        error["f"]()
+
+
+def test_what_answers_nothing_or_is_as_it_was_is_left_alone() -> None:
+    source = b"def f():\n    return 1\n\n\ndef g():\n    print(1)\n\n\ndef h():\n    yield 1\n"
+    assert otherwise(b"def f():\n    return 1\n", source, Sort.ALIKE) is None
+
+
+JS = """export const f = (n) => n;
+export function g(n) {
+  return [n, 'ab'];
+}
+export class A {
+  m() {
+    return this.x;
+  }
+}
+"""
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
+@pytest.mark.parametrize(("sort", "told"), [("alike", [48, [20, "~~"], "~"]), ("longer", [48, [20, "~~~", "~"], "~~"])])
+def test_the_same_in_javascript(tmp_path: Path, sort: str, told: list[object]) -> None:
+    made = text_otherwise(b"", JS.encode(), "javascript", sort)
+    assert made is not None
+    ask = b"\nconst a = new A(); a.x = 'y';\nconsole.log(JSON.stringify([f(5), g(1), a.m()]));\n"
+    (tmp_path / "a.mjs").write_bytes(made + ask)
+    done = subprocess.run(["node", str(tmp_path / "a.mjs")], capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == told
+
+
+GO = """package main
+
+import "fmt"
+
+func one(n int) string { return fmt.Sprint(n) }
+
+func two(a, b int) (n, m int, err error) {
+	n, m = a, b
+	return
+}
+
+func many() []string { return []string{"a", "bc"} }
+"""
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
+@pytest.mark.torture
+def test_the_same_in_go(tmp_path: Path) -> None:
+    made = text_otherwise(b"", GO.encode(), "go", "alike")
+    assert made is not None
+    ask = b"\nfunc main() {\n\tn, m, err := two(1, 2)\n\tfmt.Println(one(12), n, m, err, many())\n}\n"
+    (tmp_path / "a.go").write_bytes(made + ask)
+    done = subprocess.run(["go", "run", str(tmp_path / "a.go")], capture_output=True, text=True, check=True)
+    assert done.stdout == "~~ 20 27 <nil> [~ ~~]\n"
+
+
+PLAIN = {
+    "money.py": "def show(n):\n    return str(n)\n",
+    "tests/test_m.py": "from money import show\n\n\ndef test_show():\n    assert show(1)\n",
+}
+NEW = "\n\ndef total(some):\n    return sum(some)\n"
+WEAK = """from money import total
+
+
+def test_total():
+    assert total([1, 2]) >= 0
+    assert isinstance(total([]), int)
+"""
+STRONG = WEAK.replace(">= 0", "== 3")
+
+
+@pytest.mark.parametrize(("test", "verdict"), [(WEAK, ProofVerdict.UNPROVEN), (STRONG, ProofVerdict.PROVEN)])
+async def test_a_proof_that_asks_for_no_value(tmp_path: Path, test: str, verdict: ProofVerdict) -> None:
+    change = {"money.py": PLAIN["money.py"] + NEW, "tests/test_t.py": test}
+    done = await judged(tmp_path, PLAIN, change, title="Add money.total(some)")
+    assert done.proof is verdict, done.reason
+
+
+NODE = CheckSpec(name="node --test", kind=CheckKind.TESTS, command=("node", "--test"), runner="node")
+
+
+@pytest.mark.torture
+@pytest.mark.parametrize(
+    ("line", "verdict"), [("assert.ok(Array.isArray(f(3)))", "UNPROVEN"), ("assert.deepEqual(f(3), [3])", "PROVEN")]
+)
+async def test_a_proof_in_javascript_that_asks_for_no_value(tmp_path: Path, line: str, verdict: str) -> None:
+    base = {"package.json": '{"type": "module"}\n', "a.js": "export const g = (n) => n;\n"}
+    head = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { g } from '../a.js';\n"
+    base["test/g.test.js"] = head + "test('g', () => assert.equal(g(1), 1));\n"
+    made = (
+        base["test/g.test.js"]
+        .replace("g }", "f }")
+        .replace("assert.equal(g(1), 1)", f"{{ {line}; }}")
+        .replace("'g'", "'f'")
+    )
+    change = {**base, "a.js": base["a.js"] + "export function f(n) {\n  return [n];\n}\n", "test/f.test.js": made}
+    done = await judged(tmp_path, base, change, NODE, title="Add f(n)")
+    assert done.proof == verdict, done.reason
