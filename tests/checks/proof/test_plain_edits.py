@@ -199,3 +199,21 @@ def test_a_chain_of_commands_that_only_grew(path: str, before: str, after: str, 
 def test_what_of_a_makefile_steers(after: str, command: str, reasons: list[str]) -> None:
     spec = CheckSpec(name="make", kind="tests", command=tuple(command.split()))
     assert steering("Makefile", MAKE.encode(), after.encode(), [spec]) == reasons
+
+
+CASE = 'code=0\nsaid=$(./ini x 2>&1) || code=$?\ncase "$said" in\n*nope*) ;;\n*) echo "exit: $said"; exit 1 ;;\nesac\n'
+
+
+@pytest.mark.parametrize(
+    ("inserted", "only"),
+    [
+        pytest.param('echo "exit code $code"\n', True, id="a word in a text"),
+        pytest.param(CASE, True, id="a case"),
+        pytest.param('echo "$(exit 0)"\nexit 0\n', False, id="an end"),
+        pytest.param("case x in\n*) exit 0 ;;\nesac\n", False, id="an end in a case"),
+    ],
+)
+def test_texts_and_patterns_of_a_script_end_nothing(inserted: str, only: bool) -> None:
+    before = 'set -e\ncheck a\necho "ok"\n'
+    after = before.replace('echo "ok"\n', inserted + 'echo "ok"\n')
+    assert adds_only("tests/cli.sh", before.encode(), after.encode()) is only

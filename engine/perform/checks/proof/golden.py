@@ -203,14 +203,31 @@ FRAMEWORK = frozenset(
 """Words in which every test is written: they say nothing of what it wants."""
 
 
-def stated_test(old: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
+def stated_test(before: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
     """Whether everything that an edited test says and the old one did not is stated by the task: values and names."""
-    trees = list(new)
+    old, trees = list(before), list(new)
     own = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     fresh = Counter(_said(trees)) - Counter(_said(old))
     words = _Told(text)
     asked = [value for value in fresh if value not in own and value not in FRAMEWORK]
-    return bool(fresh) and all(_states(words, text, value) for value in asked)
+    if not fresh:
+        return _in_another_order(old, trees, text)
+    return all(_states(words, text, value) for value in asked)
+
+
+def _in_another_order(old: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
+    """The same values, put together otherwise, as the task writes them: `["bolt", "nut"]`."""
+
+    def held(trees: Iterable[ast.AST]) -> set[str]:
+        kinds = (ast.List, ast.Tuple, ast.Set, ast.Dict)
+        return {_plain(ast.unparse(n)) for tree in trees for n in ast.walk(tree) if isinstance(n, kinds)}
+
+    fresh = held(new) - held(old)
+    return bool(fresh) and all(one in _plain(text) for one in fresh)
+
+
+def _plain(text: str) -> str:
+    return re.sub(r"\s+", "", text).replace("'", '"')
 
 
 def _said(nodes: Iterable[ast.AST]) -> list[object]:

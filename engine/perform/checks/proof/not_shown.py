@@ -125,10 +125,24 @@ def fewer_than_criteria(task: TaskSpec | None, fresh: str) -> str:
 
     One assertion may well show two criteria (an example that adds up), hardly three."""
     told = [one for one in task.accept if not _NOT_TESTED.search(one)] if task is not None else []
-    made = len(_ASSERTS.findall(fresh))
+    made = len(_ASSERTS.findall(fresh)) + (_rows(fresh) if _ASSERTS.search(fresh) else 0)
     if len(told) < 3 or not fresh.strip() or made * 2 >= len(told):
         return ""
     return f"the task has {len(told)} criteria, and the tests that prove it make {made} assertion{'s'[: made != 1]}"
+
+
+_LOOPS = re.compile(r"\bfor\b|\brange\b|\beach\b|forEach|parametrize|subTest")
+_ROW = re.compile(r"[\[({][^\[\](){}\n]*,[^\[\](){}\n]*[\])}](?=\s*[,\])}])")
+
+
+def _rows(fresh: str) -> int:
+    """Inputs that a loop over them gives to one assertion, beside the first."""
+    counted = [
+        len(match[1].split()) for match in re.finditer(r"\bfor \w+ in ([^;\n(]+);? *(?:do)?$", fresh, re.MULTILINE)
+    ]
+    if _LOOPS.search(fresh):
+        counted.append(len(_ROW.findall(fresh)))
+    return sum(max(0, one - 1) for one in counted)
 
 
 _NUMBER = r"(-?\d+(?:\.\d+)?)"

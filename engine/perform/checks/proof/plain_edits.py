@@ -28,6 +28,10 @@ _ENDING = frozenset(
 """Ends the program, changes what words mean, or hides a failure, wherever it stands."""
 _RED_END = re.compile(r"\bexit\s+[1-9]\d*(?=\s|;|\)|$)")
 """Ends a script and makes it red: that can hide nothing. What an insertion passes over (`||`) is its own."""
+_SAID = re.compile(r"\"(?:[^\"\\`$\n]|\$(?!\())*\"|'[^'\n]*'")
+"""Texts of a script in which nothing is run."""
+_PATTERN = re.compile(r"^\s*[^\s()]+(?:\s*\|\s*[^\s()]+)*\)(?=\s)", re.MULTILINE)
+"""Of a `case`: its bracket closes none."""
 _OPEN = re.compile(r"(?:\b(?:then|do|else|in)|[{(\[,\\|&!=]|&&|\|\|)\s*$")
 _FUNCTION = re.compile(
     r"^(?:function\s+|sub\s+)?(?:[A-Za-z_][\w*]*[\s*]+)*(?P<name>[A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", re.MULTILINE
@@ -71,7 +75,7 @@ def _comments_open(before: bytes, after: bytes) -> bool:
 
 def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
     if language_of(path) == "shell":
-        text = _RED_END.sub(" red ", text)
+        text = _RED_END.sub(" red ", _PATTERN.sub(" ", _SAID.sub('""', text)))
     words = _WORD.findall(text)
     if not words:
         return True

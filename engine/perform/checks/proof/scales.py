@@ -177,6 +177,8 @@ class Scales:
             bad_ones = [one for one in result.findings if one.severity in ("error", "critical")]
             if name == "R1" and bad_ones and not any(one.path in subject for one in bad_ones):
                 continue
+            if name == "R1" and not bad_ones and run.ended == "exited" and self.change.edited_tests:
+                continue  # the base's tests need not build over a changed interface: R4 tells
             if result.verdict is not Verdict.PASS:
                 killed = run.exit_code in KILLED  # a linter does not end itself that way
                 bad = result.verdict is Verdict.ERROR and (environment(run) or result.missing or killed)

@@ -156,10 +156,15 @@ def under_renames(words: tuple[str, ...], renames: tuple[Rename, ...]) -> tuple[
         return words
     ends = {end for one in renames for end in (one.old_last, one.new_last, one.old, one.new)}
     stems = {path.rpartition("/")[2].partition(".")[0] for one in renames for path in (one.old, one.new) if "/" in path}
-    return tuple(
-        PLACEHOLDER if word in ends or (word[:1] in "\"'`" and (word[1:-1] in ends or _names(word, stems))) else word
-        for word in words
-    )
+    whole = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, sorted(ends, key=len, reverse=True)))})(?![\w$])")
+
+    def one(word: str) -> str:
+        quoted = word[:1] in "\"'`"
+        if word in ends or (quoted and (word[1:-1] in ends or _names(word, stems))):
+            return PLACEHOLDER
+        return whole.sub(PLACEHOLDER, word) if quoted else word  # what a test says of it when it fails
+
+    return tuple(map(one, words))
 
 
 def _names(text: str, stems: set[str]) -> bool:

@@ -53,6 +53,12 @@ _LIMIT = re.compile(
     re.IGNORECASE,
 )
 """A limit that belongs to what is said of it: the limit itself is the input to try."""
+_OUTCOME = re.compile(
+    r"\b(?:has|have|had|having|gives?|gave|returns?|returned|shows?|prints?|becomes?|comes?\s+out(?:\s+as)?|gets?|yields?"
+    r"|ends?\s+up|turns?|go(?:es)?|drops?|falls?|sinks?|is|are|was|were)\s+(?:an?\s+)?(?:negative|below\s+zero)(?:\s+(?:number|value|result|hour)s?)?",
+    re.IGNORECASE,
+)
+"""What comes out, and not what is put in."""
 _AS_EVER = re.compile(
     r"\b(?:stays?|remains?|unchanged|as\s+(?:it|they|before)|still|already|like\s+today|keeps?)\b", re.IGNORECASE
 )
@@ -98,7 +104,7 @@ def untried(task: TaskSpec | None, fresh: str, proofs: str) -> Iterator[str]:
         return
     told = list(sentences(task))
     bare = [_CODE.sub(" ", one) for one in told]
-    wanted = [one for one in bare if not _AS_EVER.search(one)]
+    wanted = [_OUTCOME.sub(" ", one) for one in bare if not _AS_EVER.search(one)]
     literals = "\n".join(re.findall(_LITERAL, fresh))
     for what, spoken, tried in _SORTS:
         where = literals if what == "blanks at the ends" else proofs if what == "zero" else fresh

@@ -18,6 +18,7 @@ from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
+from engine.perform.checks.proof.new_names import names_alone
 from engine.perform.checks.proof.not_done import added_text, not_done
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
@@ -104,7 +105,8 @@ class Weighing(EditedTests):
             runs += boundary_ahead(self.trial, spec, mine)
             runs += [run for number, run in enumerate(near) if number % 2 == 1]
             runs += [] if self.faults else await taken_back_ahead(self.trial, spec, mine)
-            runs += [] if self.faults else await other_values_ahead(self.trial, spec, mine)
+            if not self.faults and all(rules.import_red(one, self.r3.get(one.check, [])) for one in self.proofs):
+                runs += await other_values_ahead(self.trial, spec, mine)
             runs += [] if self.faults else await mutants_ahead(self.trial, spec, mine)
             await self.trial.ahead(spec, [run for run in runs if not self.trial.known_already(spec, run)])
 
@@ -155,7 +157,10 @@ class Weighing(EditedTests):
         if not self.faults and not self._nothing_to_show():
             self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1, self.proofs)
         if not self.faults and not self._nothing_to_show():
-            self.faults += await content_with_anything(self.trial, self.tests, self.proofs)
+            if all(rules.import_red(proof, self.r3.get(proof.check, [])) for proof in self.proofs):
+                # what an answer of the base made red asks for another one
+                self.faults += await content_with_anything(self.trial, self.tests, self.proofs)
+            self.faults += await names_alone(self.trial, self.tests, self.proofs, self._shown()[1])
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
         for held in self.held_out:
             await enter(self.trial.trees, rooms.r4, folder)

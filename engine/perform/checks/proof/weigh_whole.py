@@ -102,6 +102,7 @@ class WholeRun(NewTestRuns):
         red = [one.case.id for one in explained]
         failing = [case for run in self.r1.values() for case in rules.by_id(run).values() if case.outcome in BAD]
         red += [case.id for case in failing if "XPASS" not in case.text]  # that one is green under its old mark
+        red = [id for id in red if id not in self._red_throughout()]
         broken = [one.case.id for one in (*explained, *(one for _, one in self.waived))]
         asked = edit_questions(self._worth_asking(), self.change.grants, self.change.transformed, red, broken)
         self.faults += [as_fault(one) for one in asked]
@@ -115,6 +116,12 @@ class WholeRun(NewTestRuns):
         checks = [spec.name for spec in self.trial.specs]
         self.faults += [as_fault(one) for one in suspects(self.change, self.trial.specs, checks)]
         self.faults += self._echoes()
+
+    def _red_throughout(self) -> set[str]:
+        """On the base, over the change, and in the whole: no edit makes anything of them."""
+        runs = [self.r0(spec) for spec in self.tests], self.r1.values(), self.r4.values()
+        each = [{id for run in some for id, case in rules.by_id(run).items() if case.outcome in BAD} for some in runs]
+        return set.intersection(*each)
 
     def _worth_asking(self) -> list[Owned]:
         """Without files that no check reads and no command looks for, and without what in them steers nothing."""
