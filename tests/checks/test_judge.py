@@ -122,6 +122,17 @@ async def test_a_test_that_could_not_be_collected_and_passes_now_is_a_proof(benc
 # ── HARMLESS and UNPROVEN ───────────────────────────────────────────────────────────────────────────────────────────
 
 
+async def test_a_new_test_that_the_runner_does_not_take_is_named(bench):
+    """@fastify/error: `*.test.js` only; the agent was told that nothing was shown, and not why."""
+    body = "from calc import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n"
+    twice = {"calc.py": BASE["calc.py"] + "\n\ndef twice(a):\n    return 2 * a\n"}
+    judged = await bench({**twice, "tests/twice_checks.py": body})
+    assert judged.proof is P.UNPROVEN
+    assert "no check ran tests/twice_checks.py: tests are taken from files like tests/test_calc.py" in judged.reason
+    taken = await bench({**twice, "tests/test_twice.py": body})
+    assert taken.proof is P.PROVEN
+
+
 @pytest.mark.parametrize(
     ("changes", "task", "verdict"),
     [

@@ -250,12 +250,15 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
             module = ("../" * len(place.relative_to(folder).parts) or "./") + path.relative_to(folder).as_posix()
             # called as its neighbours are: some runners take x.test.js only
             where = place / f"devteam_added{''.join(tests[0].suffixes) if tests else '.js'}"
-            step = re.search(r"^([ \t]+)\S", path.read_text("utf-8", "replace"), re.MULTILINE)
-            added = JS_ADDED.replace("  return", f"{step[1] if step else '  '}return")
+            added = TS_ADDED if path.suffix == ".ts" else ES_ADDED if modern else JS_ADDED
             if modern:
-                added = TS_ADDED if path.suffix == ".ts" else ES_ADDED
                 module = module.removesuffix(".ts")
-            return added, (where.relative_to(folder).as_posix(), text.format(module=module, imported=""))
+            whole = path.read_text("utf-8", "replace")
+            like = tests[0].read_text("utf-8", "replace") if tests else whole
+            test = _styled(text.format(module=module, imported=""), like)
+            if not modern and re.match(r"[\"']use strict[\"']", like):
+                test = like.splitlines()[0] + "\n\n" + test
+            return _styled(added, whole), (where.relative_to(folder).as_posix(), test)
         case _ if path.suffix == ".rs":
             crate = tomllib.loads((folder / "Cargo.toml").read_text())["package"]["name"].replace("-", "_")
             return RUST_ADDED, ("tests/devteam_added.rs", RUST_TEST.format(module=crate))
@@ -264,6 +267,18 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
             where = path.parent / "devteam_added_test.go"
             module = package[1] if package else "main"
             return GO_ADDED, (where.relative_to(folder).as_posix(), GO_TEST.format(module=module))
+
+
+def _styled(text: str, like: str) -> str:
+    """Written as its neighbour is: its indentation, quotes, semicolons and declarations."""
+    lines = [line for line in like.splitlines() if line.strip()]
+    step = next((line[: len(line) - len(line.lstrip())] for line in lines if line[0] in " \t"), "  ")
+    text = re.sub(r"^(?:  )+", lambda match: step * (len(match[0]) // 2), text, flags=re.MULTILINE)
+    if like.count('"') > 3 * like.count("'"):
+        text = text.replace("'", '"')
+    if sum(line.rstrip().endswith(";") for line in lines) < len(lines) / 20:
+        text = re.sub(r";$", "", text, flags=re.MULTILINE)
+    return re.sub(r"^var ", "const ", text, flags=re.MULTILINE) if re.search(r"^const ", like, re.MULTILINE) else text
 
 
 def tried(word: str) -> str:

@@ -20,6 +20,7 @@ from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
 from engine.perform.checks.proof.not_done import added_text, not_done
+from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
 from engine.perform.checks.proof.owners import Owner
@@ -339,6 +340,14 @@ class Weighing(EditedTests):
         """Results without a verdict on proof: the final checks of a sprint."""
         return Weighed(outcome=None, results=tuple(results), findings=(), runs=tuple(self.trial.runs))
 
+    def _not_run(self) -> str:
+        """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
+        runs = [run for run in self.r4.values() if run is not None]
+        runs += [part for parts in self.r2.values() for part in parts]
+        ran = {case.path for run in runs for case in run.report.cases if case.path}
+        new = [one for one in self.change.owned if one.before is None and one.after is not None]
+        return not_run({one.path: (one.after or b"").decode("utf-8", "replace") for one in new}, ran)
+
     def weighed(self) -> Weighed:
         ran = {
             spec.name: sum(1 for case in run.report.cases if case.outcome == PASSED)
@@ -355,6 +364,8 @@ class Weighing(EditedTests):
             changed=self.change.rooms.r4 != self.change.rooms.base,
             ran=ran,
         )
+        if outcome.verdict is ProofVerdict.UNPROVEN and (words := self._not_run()):
+            outcome = replace(outcome, reason=f"{outcome.reason}; {words}")
         if outcome.verdict is ProofVerdict.HARMLESS and self.plain is not None:
             outcome = replace(outcome, reason=f"nothing broke, and there is nothing to show: {WORDS[self.plain]}")
         if outcome.verdict is ProofVerdict.HARMLESS and self.unwatched:
