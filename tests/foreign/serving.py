@@ -160,6 +160,7 @@ class Served:
         finished = [event for event in events if event["type"] == "checks_finished" and event.get("task")]
         asked = bool(finished) and finished[-1].get("proof") == "QUESTION"
         why = [f"{event.get('proof')}: {event.get('proof_reason')}" for event in finished]
+        why = why or [f"{event.get('reason')}" for event in events if event["type"] == "task_ended"]
         reason = f"{' | '.join(why)[:600]} {end.get('reason', run.stderr)[:300]}"
         return f"asked ({reason})" if asked else f"refused ({reason})"
 

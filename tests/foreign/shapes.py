@@ -38,7 +38,7 @@ def _locked(folder: Path) -> None:
 
 TOX = "[tox]\nenvlist = py311\n[testenv]\ndeps = pytest\nsetenv =\n    APP_ENV = test\npassenv = HOME\ncommands = pytest {posargs:tests}\n"
 NOX = 'import nox\n\n\n@nox.session(python=["3.11"])\ndef tests(session: nox.Session) -> None:\n    session.run("pytest", "spec", *session.posargs, env={"APP_ENV": "test"})\n'
-RED = "from shop.cart import total\n\n\ndef test_known_red():\n    assert total(['a']) == 'a'\n\n\ndef test_also_red():\n    assert 1 == 2\n\n\ndef test_fine():\n    assert total([]) == 0\n"
+RED = "from shop.cart import total\n\n\ndef test_known_red():\n    assert total(['a']) == 'b'\n\n\ndef test_also_red():\n    assert 1 == 2\n\n\ndef test_fine():\n    assert total([]) == 0\n"
 
 MANAGE = 'import os\nimport sys\n\nif __name__ == "__main__":\n    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "site_.settings")\n    from django.core.management import execute_from_command_line\n\n    execute_from_command_line(sys.argv)\n'
 SETTINGS = 'from pathlib import Path\n\nBASE_DIR = Path(__file__).resolve().parent.parent\nSECRET_KEY = "insecure-for-development-only"\nINSTALLED_APPS = ["django.contrib.contenttypes", "django.contrib.auth", "shop"]\nDATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": BASE_DIR / "db.sqlite3"}}\nDEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"\nUSE_TZ = True\n'

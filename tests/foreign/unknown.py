@@ -232,7 +232,7 @@ def _addition(folder: Path, kind: str, path: Path) -> tuple[str, tuple[str, str]
             name = path.relative_to(folder).with_suffix("").as_posix().removeprefix("src/")
             module = name.replace("/", ".").removesuffix(".__init__")
             ends = bool(tests) and tests[0].stem.endswith("_test")
-            text = UNITTEST if tests and "unittest.TestCase" in tests[0].read_text("utf-8", "replace") else PYTEST
+            text = UNITTEST if tests and "TestCase" in tests[0].read_text("utf-8", "replace") else PYTEST
             where = place / ("devteam_added_test.py" if ends else "test_devteam_added.py")
             return PY_ADDED, (where.relative_to(folder).as_posix(), text.format(module=module))
         case "npm":

@@ -56,6 +56,7 @@ COUNTS = b"LEFT = [1, 2]\n\n\ndef share(cents, ways):\n    return [LEFT.pop() if
 IN_CLASS = b"class A:\n    last = 0\n\n    def next(self):\n        A.last += 1\n        return A.last\n"
 OWN = b"class A:\n    def __init__(self):\n        self.last = 0\n\n    def next(self):\n        self.last += 1\n"
 BY_DEFAULT = b"def share(cents, seen=[]):\n    seen.append(cents)\n    return len(seen)\n"
+BY_PLACE = b"def share(seen=[], /):\n    seen.append(1)\n    return len(seen)\n"  # as in blinker
 LOCAL = b"TABLE = [1, 2]\n\n\ndef share(cents, ways):\n    TABLE = []\n    TABLE.append(cents)\n    return TABLE\n"
 
 
@@ -67,6 +68,7 @@ LOCAL = b"TABLE = [1, 2]\n\n\ndef share(cents, ways):\n    TABLE = []\n    TABLE
         pytest.param(IN_CLASS, WORDS, True, id="one counter for all objects"),
         pytest.param(OWN, WORDS, False, id="an object's own"),
         pytest.param(BY_DEFAULT, WORDS, True, id="a default that grows"),
+        pytest.param(BY_PLACE, WORDS, True, id="a default of a place"),
         pytest.param(LOCAL, WORDS, False, id="a name of the function's own"),
     ],
 )

@@ -13,6 +13,7 @@ from tests.checks.proof.test_judged import judged
 
 OLD = b"def parse(text):\n    return int(text)\n\n\ndef both(text):\n    return parse(text)\n"
 FLAG = OLD.replace(b"parse(text):", b"parse(text, strict=False):", 1)
+PLACED = OLD.replace(b"parse(text):", b"parse(text, /, strict=False):", 1)
 PASSED_ON = FLAG.replace(b"return parse(text)", b"return parse(text, strict=True)")
 CAUGHT = OLD.replace(
     b"    return int(text)", b"    try:\n        return int(text)\n    except ValueError:\n        return 0", 1
@@ -29,6 +30,7 @@ DEAD = OLD + b"\n\ndef parse_well(text):\n    return 0\n"
         pytest.param(FLAG, "parse('x', strict=True)", "parse takes nonsense", 1, id="a flag that only a test sets"),
         pytest.param(FLAG, "parse('x', strict=True)", "parse should be strict", 0, id="the task names the flag"),
         pytest.param(FLAG, "parse('x', strict=True)", "parse(1, 2) takes nonsense", 0, id="given by its place"),
+        pytest.param(PLACED, "parse('x', strict=True)", "parse takes nonsense", 1, id="beside arguments by place"),
         pytest.param(PASSED_ON, "parse('x', strict=True)", "parse takes nonsense", 0, id="the program sets it"),
         pytest.param(CAUGHT, "raise ValueError", "parse must survive any error", 1, id="the test's error alone"),
         pytest.param(CAUGHT, "raise ValueError", "a ValueError gives 0", 0, id="the task names the error"),

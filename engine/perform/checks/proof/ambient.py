@@ -161,7 +161,7 @@ def _tainted(tree: ast.Module, known: Mapping[str, str]) -> dict[str, set[Around
 
 
 def _uses_parameters(node: ast.FunctionDef) -> bool:
-    names = {arg.arg for arg in (*node.args.args, *node.args.kwonlyargs)} - {"self", "cls"}
+    names = {arg.arg for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)} - {"self", "cls"}
     return any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
 
 

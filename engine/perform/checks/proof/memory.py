@@ -81,7 +81,8 @@ def _bound(body: list[ast.stmt], prefix: str) -> Iterator[str]:
 
 
 def _defaults(node: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
-    args = node.args.args[len(node.args.args) - len(node.args.defaults) :]
+    placed = [*node.args.posonlyargs, *node.args.args]  # defaults are of the last of both
+    args = placed[len(placed) - len(node.args.defaults) :]
     return {arg.arg for arg, value in zip(args, node.args.defaults, strict=True) if _mutable(value)}
 
 

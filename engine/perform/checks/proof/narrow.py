@@ -99,7 +99,7 @@ def _flags(path: str, old: ast.Module, new: ast.Module, texts: Sequence[str], fr
 
 def _given(function: ast.FunctionDef | ast.AsyncFunctionDef, flag: str, words: str) -> bool:
     """A call in the words has so many arguments that this is one of them."""
-    names = [arg.arg for arg in function.args.args if arg.arg not in ("self", "cls")]
+    names = [arg.arg for arg in (*function.args.posonlyargs, *function.args.args) if arg.arg not in ("self", "cls")]
     calls = re.findall(rf"(?<!\w){function.name}\(([^()]*)\)", words)
     return flag in names and any(call.strip() and call.count(",") >= names.index(flag) for call in calls)
 
@@ -119,7 +119,8 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
 
 def _optional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[str]:
     args = function.args
-    last = args.args[len(args.args) - len(args.defaults) :]
+    placed = [*args.posonlyargs, *args.args]
+    last = placed[len(placed) - len(args.defaults) :]
     only = [arg for arg, value in zip(args.kwonlyargs, args.kw_defaults, strict=True) if value is not None]
     return [arg.arg for arg in (*last, *only)]
 
