@@ -1,7 +1,8 @@
 """A change that leaves answers alone, asked about inputs beside those of the base's tests, before and after it.
 
 The tests of the base hold at their own inputs by R1. A refactoring that sorts otherwise, or a fix for a crash that
-loses a zero, shows beside them. What has to stay as it was is told by `frames`. Python only, and it only asks.
+loses a zero, shows beside them. What has to stay as it was is told by `frames`. In JavaScript
+only where nothing was to change. It only asks.
 """
 
 from __future__ import annotations
@@ -9,27 +10,31 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from msgspec.structs import replace
 
 from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import kinds_of
 from engine.core.model import TaskSpec
-from engine.perform.checks.proof import neighbours
+from engine.perform.checks.proof import neighbours, varied_javascript
 from engine.perform.checks.proof.frames import Frame
-from engine.perform.checks.proof.imports import python_imports, python_name
-from engine.perform.checks.proof.neighbour_runs import name_in_file
+from engine.perform.checks.proof.gutted_text import bodies
+from engine.perform.checks.proof.imports import language_of, python_imports, python_name
+from engine.perform.checks.proof.neighbour_runs import JAVASCRIPT, name_in_file
 from engine.perform.checks.proof.neighbours import Told
 from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.source_tokens import tokens
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import Copy, Varied, varied
 from engine.perform.checks.proof.verdict import Fault, question
+from engine.perform.checks.run import witness
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import PASSED, Measurement
 from engine.perform.checks.run.spec import CheckSpec
 
 RUNNERS = frozenset({"pytest", "unittest"})
+MOVES = frozenset({GrantKind.RENAME, GrantKind.MOVE})
 MOST_FILES = 2
 MOST_TESTS = 12
 SECONDS = 15.0
@@ -57,6 +62,8 @@ def says_nothing_changes(task: TaskSpec | None) -> bool:
 async def otherwise_faults(trial: Trial, spec: CheckSpec, frame: Frame = Frame.NOTHING) -> list[Fault]:
     """At most one question a file: the first input beside the tests for which the answer is another one."""
     r0 = trial.reference.of(spec)
+    if spec.runner in JAVASCRIPT and r0 is not None and frame is Frame.NOTHING:
+        return await _in_javascript(trial, spec, r0)
     names = [python_name(one.path) for one in trial.change.owned if _differs(one)]
     if spec.runner not in RUNNERS or r0 is None or not names:
         return []
@@ -76,6 +83,63 @@ async def otherwise_faults(trial: Trial, spec: CheckSpec, frame: Frame = Frame.N
         if path in after:
             found += await _of_file(trial, spec, frame, path, green[path], (before[path], after[path]))
     return found
+
+
+async def _in_javascript(trial: Trial, spec: CheckSpec, r0: Measurement) -> list[Fault]:
+    """The same for tests in JavaScript whose file names a module that the change gives another meaning."""
+    if trial.change.transformed.files or any(one.kind in MOVES for one in trial.change.grants):
+        return []
+    mine = [one for one in trial.change.owned if one.owner is Owner.SUBJECT and one.before and one.after]
+    mine = [one for one in mine if language_of(one.path) == "javascript" and _words(one.before) != _words(one.after)]
+    stems = {one.path.rpartition("/")[2].partition(".")[0] for one in mine}
+    changed = {name for one in mine for name in _altered(one.before or b"", one.after or b"")}
+    green: dict[str, list[str]] = {}
+    for case in r0.report.cases:
+        if case.outcome == PASSED:
+            green.setdefault(case.path, []).append(case.id)
+    base, now = trial.change.rooms.base, trial.change.rooms.r1
+    sources = await asyncio.to_thread(trial.trees.contents, base, [path for path in green if path])
+    observer = witness.script("near_observer")
+    for path, source in [(path, text) for path, text in sources.items() if _names(text, stems)][:MOST_FILES]:
+        # first the tests that speak of what was altered
+        ids = sorted(green[path], key=lambda id: not any(name.lower() in id.lower() for name in changed))
+        made = varied_javascript.varied(source, ids, observer, (), path)
+        if made is None:
+            continue
+        text = made[0]
+        seen = [
+            await _run(trial, spec, name, tree, path, text) for name, tree in (("beside R1", now), ("beside R0", base))
+        ]
+        if other := differing(text, seen[1], seen[0], Frame.NOTHING, only_plain=False):
+            again = await _run(trial, spec, "beside R0", base, path, text)
+            shaky = {copy.name for copy, _, _ in differing(text, seen[1], again, Frame.NOTHING, only_plain=False)}
+            if steady := [one for one in other if one[0].name not in shaky]:
+                copy, was, is_ = steady[0]
+                input_ = f"with {copy.now} for {copy.was}" if copy.slot >= 0 else "as it is"
+                said = f"the base answers {_said(was)}, the change {_said(is_)}; {Frame.NOTHING.value}"
+                title = made[1].get(copy.test, path)
+                fault = question(
+                    Rule.OTHERWISE, f"{title} {input_}: {said}", f"accept {Rule.OTHERWISE} in {path}", None, spec.name
+                )
+                return [replace(fault, path=path)]
+    return []
+
+
+def _names(text: bytes, stems: Collection[str]) -> bool:
+    """It takes something from one of these modules."""
+    return any(re.search(rf"/{re.escape(stem)}(?:\.\w+)?[\"'`]".encode(), text) for stem in stems)
+
+
+def _words(source: bytes | None) -> list[str]:
+    return [token.text for token in tokens((source or b"").decode("utf-8", "replace"))]
+
+
+def _altered(before: bytes, after: bytes) -> set[str]:
+    old, new = (
+        {(one.name, one.text) for one in bodies(text.decode("utf-8", "replace"), "javascript", "")}
+        for text in (before, after)
+    )
+    return {name for name, _ in new - old}
 
 
 def _differs(one: Owned) -> bool:
