@@ -33,7 +33,7 @@ class NodeRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "node: no mutants, no answers beside the old tests"
+    weaker = "node: no mutants"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports, spec = request.reports, request.spec
