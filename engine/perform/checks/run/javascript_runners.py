@@ -99,7 +99,7 @@ class MochaRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "mocha: assertions of node:assert and chai alone, no mutants, no answers beside the old tests"
+    weaker = "mocha: assertions of node:assert and chai alone, no mutants"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -231,7 +231,7 @@ class JestRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "jest: no mutants, no answers beside the old tests"
+    weaker = "jest: no mutants"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
@@ -298,7 +298,7 @@ class VitestRunner:
     picks_files = True
     suffixes: tuple[str, ...] = node_files.SUFFIXES
     loads: tuple[str, ...] = ()
-    weaker = "vitest: no mutants, no answers beside the old tests"
+    weaker = "vitest: no mutants"
 
     def prepare(self, request: RunRequest) -> Prepared:
         reports = request.reports
