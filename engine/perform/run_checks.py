@@ -77,7 +77,7 @@ class RoomTrees:
         return trees.edit(git, tree, changes)
 
     def files(self, tree: str) -> Sequence[str]:
-        return [trees.fs_path(path) for path in trees.entries(self._store.git, tree)]
+        return trees.names(self._store.git, tree)
 
     def diff_files(self, old: str, new: str) -> Sequence[FileChange]:
         return self._workspace.changed_files(old, new)

@@ -71,6 +71,11 @@ def rules_of(git: Git, tree: str, folder: Path, own: bytes, copy: Iterable[str])
     return Rules(path, gitlinks, tree)
 
 
+def gitlinks(git: Git, tree: str) -> tuple[bytes, ...]:
+    """The submodules of a tree."""
+    return _asked(git, tree)[1]
+
+
 _known: Kept[tuple[Mapping[bytes, bytes], tuple[bytes, ...]]] = Kept(8)
 
 

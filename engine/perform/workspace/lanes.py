@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.globs import matcher
-from engine.perform.workspace import dotgit, scan
+from engine.perform.workspace import dotgit, followed, scan
 from engine.perform.workspace.dotgit import folder_of
 from engine.perform.workspace.facts import Odd, Prepared, Scan, WorkspaceError
 from engine.perform.workspace.git import GitError, nul_split
@@ -20,7 +20,8 @@ from engine.perform.workspace.store import Store
 
 
 def view_of(store: Store, lane: int) -> scan.View:
-    return scan.view(store.git, store.index(f"lane-{lane}"), folder_of(store, lane))
+    view = scan.view(store.git, store.index(f"lane-{lane}"), folder_of(store, lane))
+    return followed.catch_up(store, view)
 
 
 def prepare(
@@ -51,6 +52,8 @@ def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE, m
     clone = folder_of(store, lane)
     if not clone.is_dir() or clone.is_symlink():
         raise WorkspaceError(f"lane {lane} has no clone in {clone}", kind="recoverable")
+    if (quick := followed.look(store, clone, rules, max_file, max_new)) is not None:
+        return quick
     odd = scan.heal(clone)
     view = view_of(store, lane)
     try:
@@ -67,37 +70,60 @@ def look(store: Store, lane: int, rules: Rules, max_file: int = scan.MAX_FILE, m
     return Scan(tree=seen.tree, odd=(*seen.odd, *more), touched=seen.touched)
 
 
-def set_tree(store: Store, view: scan.View, tree: str) -> None:
+def set_tree(view: scan.View, tree: str) -> None:
     """Make the tracked files of a work tree exactly `tree`, overwriting what is in the way."""
     view.git.run("read-tree", "--reset", "-u", tree)
     scan.holds(view, tree)
 
 
-def remove_untracked(store: Store, view: scan.View, keep: Iterable[str] = (), rules: Rules | None = None) -> None:
-    """Remove everything the index does not know, but ignored dependency folders (with `rules`) and `keep`."""
+def set_tracked(store: Store, lane: int, tree: str) -> None:
+    """Give the lane's tracked files another tree; whatever else lies there stays."""
+    if not followed.bring(store, folder_of(store, lane), tree, lambda _: True):
+        set_tree(view_of(store, lane), tree)
+
+
+def staying(folder: Path, keep: Iterable[str], rules: Rules | None = None) -> followed.Stays:
+    """Of what no tree has: ignored dependency folders (with `rules`) and `keep`."""
     kept = matcher(keep)
+
+    def stays(path: bytes) -> bool:
+        if kept(path) or kept(path + b"/x"):
+            return True
+        if rules is None or os.fsdecode(path.rpartition(b"/")[2]) not in DEPENDENCIES:
+            return False
+        place = folder / os.fsdecode(path)
+        return place.is_dir() and not place.is_symlink() and rules.ignores_folder(path)
+
+    return stays
+
+
+def remove_untracked(store: Store, view: scan.View, stays: followed.Stays) -> set[bytes]:
+    """Remove everything the index does not know, unless it stays. Returns what did."""
+    left = set()
     for path in nul_split(view.git.run("ls-files", "-z", "--others", "--directory", "--")):
         bare = path.rstrip(b"/")
-        if kept(bare) or kept(bare + b"/x"):
-            continue
-        name = os.fsdecode(bare.rpartition(b"/")[2])
-        if rules is not None and name in DEPENDENCIES and path.endswith(b"/") and rules.ignores_folder(bare):
-            folder = view.folder / os.fsdecode(bare)
-            if not folder.is_symlink():
-                continue
-        store.grave.remove_below(view.folder, bare)
+        if stays(bare):
+            left.add(bare)
+        else:
+            store.grave.remove_below(view.folder, bare)
+    return left
 
 
 def _set_files(store: Store, lane: int, tree: str, rules: Rules, copy: tuple[str, ...]) -> None:
     clone = folder_of(store, lane)
+    stays = staying(clone, copy, rules)
+    is_plain = not rules.gitlinks and store.index(f"lane-{lane}").exists()
+    if is_plain and followed.bring(store, clone, tree, stays, rules):
+        followed.tell_index(store, view_of(store, lane))
+        return
     if clone.is_symlink() or (clone.exists() and not clone.is_dir()):
         store.grave.remove(clone)
     ensure_clone(store, lane)
     for item in scan.heal(clone):
         drop_odd(store, clone, item)
     view = view_of(store, lane)
-    set_tree(store, view, tree)
-    remove_untracked(store, view, copy, rules)
+    set_tree(view, tree)
+    followed.begin(store, view, tree, lambda: remove_untracked(store, view, stays), rules)
     for link in _filled(clone, rules):
         store.grave.remove_below(clone, link)
         (clone / os.fsdecode(link)).mkdir(parents=True, exist_ok=True)

@@ -102,7 +102,7 @@ def apply(store: Store, lane: int, seen: Scan, tree: str, folder: Path, rules: R
             _move_out_new(store, view, rules, folder / "files")
         else:
             _move_out(store, clone, item, folder / "files")
-    lanes.set_tree(store, view, tree)
+    lanes.set_tracked(store, lane, tree)
 
 
 def _move_out_new(store: Store, view: View, rules: Rules, files: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from engine.globs import matcher
-from engine.perform.workspace import lanes, scan, trees
+from engine.perform.workspace import followed, lanes, scan, trees
 from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import GitError
 from engine.perform.workspace.store import Store
@@ -39,7 +39,9 @@ def hash_room(store: Store, dest: Path) -> str:
     index = _index(store, dest)
     if not index.exists():
         raise WorkspaceError(f"nothing was exported to {dest}")
-    view = scan.view(store.git, index, dest)
+    if (quick := followed.look(store, dest, None)) is not None:
+        return quick.tree
+    view = followed.catch_up(store, scan.view(store.git, index, dest))
     changed = view.git.run(*scan.CHANGED)
     if not changed and (held := scan.held(view)):
         return held  # every file is as it was put there: nobody need walk through them
@@ -50,6 +52,9 @@ def hash_room(store: Store, dest: Path) -> str:
 
 
 def _fill(store: Store, tree: str, dest: Path, index: Path, keep: tuple[str, ...]) -> None:
+    stays = lanes.staying(dest, keep)
+    if index.exists() and not _has_git(dest) and followed.bring(store, dest, tree, stays):
+        return
     if dest.is_symlink() or (dest.exists() and not dest.is_dir()):
         store.grave.remove(dest)
     if not dest.is_dir():
@@ -63,9 +68,14 @@ def _fill(store: Store, tree: str, dest: Path, index: Path, keep: tuple[str, ...
             store.grave.remove(dest / name)
     for item in scan.heal(dest):
         lanes.drop_odd(store, dest, item)
-    view = scan.view(store.git, index, dest)
-    lanes.set_tree(store, view, tree)
-    lanes.remove_untracked(store, view, keep)
+    view = followed.catch_up(store, scan.view(store.git, index, dest))
+    lanes.set_tree(view, tree)
+    followed.begin(store, view, tree, lambda: lanes.remove_untracked(store, view, stays))
+
+
+def _has_git(dest: Path) -> bool:
+    """A room has no .git of its own, so a watch does not look for one there."""
+    return os.path.lexists(dest / ".git")
 
 
 def _index(store: Store, dest: Path) -> Path:

@@ -24,7 +24,7 @@ CHANGED = ("diff-files", "--raw", "-z", "--no-renames", "--ignore-submodules=all
 TOP = "."
 """Where no single path is meant."""
 _LONGEST = 3500  # a path the kernel takes, with room for a name
-_PRUNED = frozenset((b"node_modules", b"__pycache__", b".venv", b".mypy_cache", b".ruff_cache", b".pytest_cache"))
+PRUNED = frozenset((b"node_modules", b"__pycache__", b".venv", b".mypy_cache", b".ruff_cache", b".pytest_cache"))
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def heal(folder: Path) -> list[Odd]:
                         odd.append(_odd(here[start:], "nested-repository", "has a git repository of its own"))
                 elif len(entry.path) > _LONGEST:
                     odd.append(_odd(entry.path[start:], "too-deep", "is nested too deeply"))
-                elif name not in _PRUNED:
+                elif name not in PRUNED:
                     todo.append(entry.path)
             elif named_git and here != top:
                 odd.append(_odd(here[start:], "nested-repository", "has a .git file of its own"))

@@ -12,6 +12,7 @@ from pathlib import Path
 from engine import files
 from engine.perform.workspace.destroy import Grave
 from engine.perform.workspace.git import Git
+from engine.perform.workspace.known_folders import Known
 from engine.perform.workspace.repository import Repository, alternate, identity_env
 from engine.perform.workspace.secrets import Detector, nothing_known
 
@@ -34,6 +35,8 @@ class Store:
     """Finds secrets of the user's in a content."""
     clean_trees: set[tuple[str, str]] = field(default_factory=set)
     """Pairs of trees between which no secret came in: looked at once."""
+    known: Known = field(default_factory=Known)
+    """Lanes and rooms of which only what is touched has to be looked at."""
     said: list[str] = field(default_factory=list)
     """What was found out of place and mended, in words, until somebody records it."""
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.perform.workspace import git_service
-from engine.perform.workspace.git import Git, GitError
-
-FOLDER = b"40000"
-Entry = tuple[bytes, bytes]
+from engine.perform.workspace.git import Git
+from engine.perform.workspace.tree_reading import FOLDER, Entry, listed
 
 
 @dataclass
@@ -35,7 +33,7 @@ def edited(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
 
 def _write(git: Git, tree: bytes | None, changed: _Folder) -> bytes | None:
     """The folder's new tree; None when nothing is left in it."""
-    now: dict[bytes, Entry] = dict(_read(git, tree)) if tree is not None else {}
+    now: dict[bytes, Entry] = dict(listed(git, tree)) if tree is not None else {}
     before = dict(now)
     for name, entry in changed.files.items():
         if entry is not None:
@@ -61,14 +59,3 @@ def _write(git: Git, tree: bytes | None, changed: _Folder) -> bytes | None:
 
 def _adds(changed: _Folder) -> bool:
     return any(entry is not None for entry in changed.files.values()) or any(map(_adds, changed.folders.values()))
-
-
-def _read(git: Git, tree: bytes) -> Iterator[tuple[bytes, Entry]]:
-    (found,) = git_service.read(git, [tree])
-    if found is None or found.kind != "tree":
-        raise GitError(("cat-file",), 128, f"tree {tree.decode()} is missing")
-    data, width, at = found.data, len(tree) // 2, 0
-    while at < len(data):
-        space, nul = data.index(b" ", at), data.index(b"\0", at)
-        yield data[space + 1 : nul], (data[at:space], data[nul + 1 : nul + 1 + width].hex().encode())
-        at = nul + 1 + width

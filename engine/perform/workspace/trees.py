@@ -124,6 +124,7 @@ def fs_path(path: bytes) -> str:
 
 
 _trees: Kept[str] = Kept(5000)
+_names: Kept[tuple[str, ...]] = Kept(8)
 _entries: Kept[Mapping[bytes, tuple[bytes, bytes]]] = Kept(8)
 
 
@@ -158,6 +159,22 @@ def entries(git: Git, tree: str) -> Mapping[bytes, tuple[bytes, bytes]]:
         last = _entries.newest(lambda key: key[0] == git.git_dir)
         found = _listed(git, wanted) if last is None else _derived(git, str(last[0][1]), wanted, last[1])
         _entries.put((git.git_dir, wanted), found, len(found))
+    return found
+
+
+def names(git: Git, tree: str) -> tuple[str, ...]:
+    """The paths of a tree, in git's order, as file names. The same object where no file came or went."""
+    wanted = tree_of(git, tree)
+    found = _names.get((git.git_dir, wanted))
+    if found is None:
+        last = _names.newest(lambda key: key[0] == git.git_dir)
+        if last is not None and not any(
+            ABSENT in (change.old_mode, change.new_mode) for change in diff(git, str(last[0][1]), wanted, lines=False)
+        ):
+            found = last[1]
+        else:
+            found = tuple(map(fs_path, entries(git, wanted)))
+        _names.put((git.git_dir, wanted), found, len(found))
     return found
 
 

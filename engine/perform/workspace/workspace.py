@@ -16,6 +16,7 @@ from engine.perform.workspace import (
     commits,
     dotgit,
     environment,
+    followed,
     land,
     lanes,
     old_sprints,
@@ -162,7 +163,7 @@ class Workspace:
 
     def files(self, tree: str) -> tuple[str, ...]:
         """The paths of a tree, for people and globs."""
-        return tuple(trees.fs_path(path) for path in trees.entries(self.store.git, tree))
+        return trees.names(self.store.git, tree)
 
     # ── lanes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -186,6 +187,7 @@ class Workspace:
     def ignored_folders(self, lane: int) -> tuple[str, ...]:
         """Ignored folders with something in them, topmost only."""
         view = lanes.view_of(self.store, lane)
+        followed.tell_index(self.store, view)
         listing = ("ls-files", "-z", "--others", "--ignored", "--directory", "--no-empty-directory")
         found = nul_split(view.git.run(*listing, *self._rules(self.head()).arguments(), "--"))
         names = (os.fsdecode(path.rstrip(b"/")) for path in found if path.endswith(b"/"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from engine.core.grants import Grant, grants_of
 from engine.core.model import Struct, TaskSpec
@@ -150,6 +151,12 @@ def _changes(trees: Trees, base: str, tree: str) -> list[Changed]:
     ]
 
 
+@lru_cache(maxsize=1 << 17)  # asked for every file of a repository, in each iteration
+def _may_run(path: str) -> bool:
+    """A source, or a recipe that starts some."""
+    return bool(language_of(path)) or posixpath.basename(path).lower() in RECIPES or path.endswith(".mk")
+
+
 def _ground(
     trees: Trees,
     base: str,
@@ -163,11 +170,7 @@ def _ground(
     loaded = {
         name.partition(".")[0] for one in measured for name, place in one.report.modules.items() if place == "env"
     }
-    wanted = [
-        path
-        for path in files
-        if language_of(path) or posixpath.basename(path).lower() in RECIPES or path.endswith(".mk")
-    ]
+    wanted = [path for path in files if _may_run(path)]
     inis = {ini for one in measured if (ini := one.report.settings.get("ini"))}
     manifests = {ini for ini in inis if posixpath.basename(ini) in ("pyproject.toml", "setup.cfg")}
     return Ground(

@@ -26,6 +26,7 @@ SCRIPTED = re.compile(rb"[\w./-]+\.(?:py|js|mjs|cjs|ts|sh|rb|pl|awk|sql)\b")
 FRAMEWORKS = frozenset({"pytest", "unittest", "_pytest", "nose", "hypothesis", "doctest"})
 
 
+@lru_cache(maxsize=1 << 17)  # asked for every file of a repository, in each iteration
 def language_of(path: str) -> str:
     """The language of a source file by its name; empty for data, prose and settings."""
     return LANGUAGE.get(posixpath.splitext(path)[1].lower(), "")
