@@ -10,7 +10,7 @@ import pytest
 
 from engine.perform.checks.parse.report import parse_bytes
 from engine.perform.checks.run.javascript_runners import JestRunner, MochaRunner, TapeRunner, VitestRunner
-from engine.perform.checks.run.measure import Report
+from engine.perform.checks.run.measure import Case, Report
 from engine.perform.checks.run.runner import TestRunner as Runner
 from tests.checks.runners.drive import drive, fill, outcomes, spec_of
 
@@ -173,3 +173,16 @@ def test_a_test_in_which_the_stream_breaks_off_did_not_pass() -> None:
     report = parse_bytes("tap", b"TAP version 13\n# adds\nok 1 a\n# throws\n")
     assert outcomes(report) == {"adds": "passed", "throws": "error"}
     assert not report.complete
+
+
+def test_names_that_come_again_and_names_in_quotes_are_placed() -> None:
+    """secure-json-parse: two tests of one name in a file; every addition to it was refused."""
+    from engine.perform.checks.run.javascript_runners import _placed
+
+    def report(*ids: str) -> Report:
+        return Report(source="tap", counts_tests=True, cases=tuple(Case(id=id, outcome="passed") for id in ids))
+
+    known = report("a.js::twice", "a.js::twice'", "a.js::uses 'x'", "b.js::twice", "b.js::once")
+    whole = report("twice", "twice'", "uses 'x'", "twice''", "once", "fresh", "twice'''")
+    placed = [case.id for case in _placed(whole, known).cases]
+    assert placed == [*(case.id for case in known.cases), "fresh", "twice'''"]

@@ -81,14 +81,15 @@ def _placed(report: Report, known: Report | None) -> Report:
     """A whole run does not say which file a test stands in; what R0 saw does, where the name is the only one."""
     if known is None:
         return report
+    # A name that comes again has a sign behind it, in a file as in the whole: they are told apart by their order.
     by_name: dict[str, list[Case]] = {}
     for case in known.cases:
-        by_name.setdefault(case.id.partition("::")[2], []).append(case)
+        by_name.setdefault(case.id.partition("::")[2].rstrip("'"), []).append(case)
     cases = []
     for case in report.cases:
-        found = by_name.get(case.id.rstrip("'"), [])
-        at = len(case.id) - len(case.id.rstrip("'"))
-        cases.append(replace(case, id=found[at].id, path=found[at].path) if at < len(found) else case)
+        left = by_name.get(case.id.rstrip("'"), [])
+        found = left.pop(0) if left else case
+        cases.append(replace(case, id=found.id, path=found.path))
     return replace(report, cases=tuple(cases))
 
 
