@@ -84,8 +84,8 @@ async def test_a_red_test_that_turns_green_is_a_proof(bench, place):
     assert [(p.kind, p.name, p.red) for p in judged.proofs] == [
         ("fixed", "tests/test_calc.py::test_half", "assert 4 == 2")
     ]
-    assert runs(place, judged) == ["R0", "R1", "R3", "boundary", "neighbours", "neighbours R3"], (
-        "neither oracle nor tests are touched: R1 is the only full run"
+    assert runs(place, judged) == ["R0", "R1", "R0 again", "R3", "boundary", "neighbours", "neighbours R3"], (
+        "neither oracle nor tests are touched: R1 is the only full run; the red file is red once more"
     )
 
 
@@ -306,6 +306,25 @@ async def test_a_test_that_flips_only_on_the_change_is_its_fault(bench, tmp_path
     )
     judged = await bench({"shaky.py": wobbly}, base=base, proof="none")
     assert judged.proof is P.FAIL and "test_shaky passed on the base" in judged.reason
+
+
+@pytest.mark.parametrize(
+    "check",
+    [PYTEST, CheckSpec(name="make", kind=CheckKind.TESTS, command=("sh", "check.sh"))],
+    ids=["by name", "by exit code"],
+)
+async def test_a_red_on_the_base_that_was_luck_proves_nothing(bench, tmp_path, place, check):
+    """Red in R0, green with the change, and green on the base too when that is repeated."""
+    count = tmp_path / "n"
+    base = {
+        **GREEN,
+        "tests/test_shaky.py": SHAKY.format(path=str(count), when="!= 0"),
+        "check.sh": f"grep -q return calc.py && test -e {count} || {{ touch {count}; exit 1; }}\n",
+    }
+    judged = await bench({"calc.py": FIX + "\nX = 1\n"}, base=base, specs=(check,))
+    assert judged.proof is P.UNPROVEN, judged.reason
+    assert "nothing was shown" in judged.reason
+    assert [flip.check for flip in history(place.scratch)] == [check.name]
 
 
 async def test_order_dependence_is_no_excuse(bench):

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 
 from engine import files
-from engine.core.model import Struct
+from engine.core.model import Proof, Struct
 from engine.perform.checks.proof.trial import Run, Trial
 from engine.perform.checks.proof.verdict import Regression, by_id
 from engine.perform.checks.run import moving_names
@@ -130,3 +130,35 @@ async def excused_by_history(
     if flips:
         await asyncio.to_thread(remember, folder, flips)
     return frozenset(excused | {flip.test for flip in flips})
+
+
+async def green_on_base(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> frozenset[str]:
+    """Names among tests of the base's own, red in R0 and green on the change, that the base passes too when it is
+    repeated: their red was a matter of luck, and shows nothing."""
+    folder, base = trial.tools.setting.scratch, trial.change.rooms.base
+    known = {flip.test for flip in history(folder) if flip.check == spec.name}
+    found = {proof.name for proof in proofs if proof.name in known}
+    unsure = [proof for proof in proofs if proof.name not in found]
+    passed = await _passed_on_base(trial, spec, unsure) if unsure else ()
+    at = trial.tools.clock()
+    flips = [
+        Flip(check=spec.name, test=proof.name, tree=base, at=at, how=f"failed {PASSED}")
+        for proof in unsure
+        if proof.name in passed
+    ]
+    if flips:
+        await asyncio.to_thread(remember, folder, flips)
+    return frozenset(found | {flip.test for flip in flips})
+
+
+async def _passed_on_base(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> set[str]:
+    base = trial.change.rooms.base
+    if runner_of(spec).picks_files and all(proof.path for proof in proofs):
+        files = trial.files_for(spec, dict.fromkeys(proof.path for proof in proofs))
+        runs = await trial.files("R0 again", base, spec, files)
+    else:
+        again = (await measure(trial.trees, base, [spec], trial.tools, trial.change.helpers, again=True)).of(spec)
+        runs = [again] if again is not None else []
+        trial.runs += [Run(name="R0 again", measured=run) for run in runs]
+    by_exit = {spec.name for run in runs if run.report.source == "exit code" and run.exit_code == 0}
+    return by_exit | {case.id for run in runs for case in by_id(run).values() if case.outcome == PASSED}

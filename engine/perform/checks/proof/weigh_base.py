@@ -6,6 +6,7 @@ from engine.core.grants import GrantKind
 from engine.core.model import Proof
 from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.check_result import not_measured
+from engine.perform.checks.proof.flaky import green_on_base
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import Scales
 from engine.perform.checks.proof.verdict import Fault
@@ -58,8 +59,16 @@ class RegressionRuns(Scales):
                 self.faults += await self._differing(spec, r0, r1)
             else:
                 proofs = self._turned_green(spec, r0, r1)
-            self.proofs += proofs
+            self.proofs += await self._steadily_red(spec, proofs)
         self._weigh_findings(self.r1, "R1")
+
+    async def _steadily_red(self, spec: CheckSpec, proofs: list[Proof]) -> list[Proof]:
+        """Without those whose red on the base was luck: a test that nobody touched and that flips is no proof."""
+        lucky = await green_on_base(self.trial, spec, proofs)
+        self.excused |= lucky
+        self.notes += [f"{name} was red on the base, and green when that was repeated: it counts neither way"
+                       for name in sorted(lucky)]  # fmt: skip
+        return [proof for proof in proofs if proof.name not in lucky]
 
     def _renamed_example(self, one: rules.Regression) -> bool:
         """An example in a documentation string whose owner has another name now, as the plan says."""
