@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from msgspec.structs import replace
 from textual.command import CommandPalette
+from textual.pilot import Pilot
 from textual.widgets import OptionList
 
 from engine.core import commands as cmd
 from engine.core.commands import Ack
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.links import LiveLink, live
+from tui.app.application import DevteamApp
 from tui.app.command_search import Commands
 from tui.app.options import Leave
 from tui.kit import keys
@@ -100,16 +104,6 @@ async def test_steering() -> None:
             assert told == ([expected] if expected is not None else []), keys_
 
 
-async def test_stop_and_cancel_say_what_is_kept() -> None:
-    async with running("parallel") as (app, pilot, _link):
-        for key in ("S", "X"):
-            await press(pilot, key)
-            assert isinstance(app.screen, ConfirmScreen)
-            words = "".join(text for line in app.screen.query_one("#words").lines for text, _ in line)
-            assert "Kept in any case" in words
-            await press(pilot, "escape")
-
-
 async def test_a_skipped_task_can_be_retried_with_a_note() -> None:
     async with running("end") as (app, pilot, link):
         app.choose("2.2")
@@ -133,46 +127,61 @@ async def test_land_uses_the_callers_way_when_there_is_one() -> None:
         assert link.sent == []
 
 
-async def test_pages_open_close_and_replace_each_other() -> None:
+async def test_pages_panes_zoom_follow_and_search() -> None:
+    """Each leaves the dashboard as it was, so one start is enough for all."""
     async with running("parallel") as (app, pilot, _link):
-        for key, name in (("i", "iterations"), ("d", "diff"), ("dollar_sign", "cost"), ("dollar_sign", "dashboard")):
-            await press(pilot, key)
-            assert getattr(app.screen, "NAME", "") == name
-        await press(pilot, "p", "escape")
-        assert app.screen.NAME == "dashboard"
+        await pages_open_close_and_replace_each_other(app, pilot)
+        await panes_focus_zoom_and_follow(app, pilot)
+        await search_finds_steps_and_ends(app, pilot)
+        await stop_and_cancel_say_what_is_kept(app, pilot)
+
+
+async def pages_open_close_and_replace_each_other(app: DevteamApp, pilot: Pilot[Any]) -> None:
+    for key, name in (("i", "iterations"), ("d", "diff"), ("dollar_sign", "cost"), ("dollar_sign", "dashboard")):
+        await press(pilot, key)
+        assert getattr(app.screen, "NAME", "") == name
+    await press(pilot, "p", "escape")
+    assert app.screen.NAME == "dashboard"
+    await press(pilot, "escape")
+    assert app.screen.NAME == "dashboard"
+
+
+async def panes_focus_zoom_and_follow(app: DevteamApp, pilot: Pilot[Any]) -> None:
+    for key, name in (("1", "tasks"), ("2", "iteration"), ("3", "output"), ("4", "ladder"), ("5", "health")):
+        await press(pilot, key)
+        assert app.screen.focused_pane() == name
+    await press(pilot, "tab")
+    assert app.screen.focused_pane() == "strip"
+    await press(pilot, "tab")
+    assert app.screen.focused_pane() == "tasks"
+    await press(pilot, "down", "down")
+    assert (app.view.selected, app.view.following) == ("2.1", False)
+    await press(pilot, "f")
+    assert (app.view.selected, app.view.following) == ("1.2", True)
+    await press(pilot, "z")
+    assert not app.screen.query_one("#work-column").display
+    await press(pilot, "escape")
+    assert app.screen.query_one("#work-column").display
+
+
+async def search_finds_steps_and_ends(app: DevteamApp, pilot: Pilot[Any]) -> None:
+    await press(pilot, "3", "slash", *"AUTH", "enter")
+    view = app.screen.query_one("#output-0", OutputPanel).lines
+    assert len(view.matches) > 5
+    first = view.scroll_offset.y
+    await press(pilot, "n")
+    assert view.scroll_offset.y >= first
+    await press(pilot, "escape")
+    assert view.matches == []
+
+
+async def stop_and_cancel_say_what_is_kept(app: DevteamApp, pilot: Pilot[Any]) -> None:
+    for key in ("S", "X"):
+        await press(pilot, key)
+        assert isinstance(app.screen, ConfirmScreen)
+        words = "".join(text for line in app.screen.query_one("#words").lines for text, _ in line)
+        assert "Kept in any case" in words
         await press(pilot, "escape")
-        assert app.screen.NAME == "dashboard"
-
-
-async def test_panes_focus_zoom_and_follow() -> None:
-    async with running("parallel") as (app, pilot, _link):
-        for key, name in (("1", "tasks"), ("2", "iteration"), ("3", "output"), ("4", "ladder"), ("5", "health")):
-            await press(pilot, key)
-            assert app.screen.focused_pane() == name
-        await press(pilot, "tab")
-        assert app.screen.focused_pane() == "strip"
-        await press(pilot, "tab")
-        assert app.screen.focused_pane() == "tasks"
-        await press(pilot, "down", "down")
-        assert (app.view.selected, app.view.following) == ("2.1", False)
-        await press(pilot, "f")
-        assert (app.view.selected, app.view.following) == ("1.2", True)
-        await press(pilot, "z")
-        assert not app.screen.query_one("#work-column").display
-        await press(pilot, "escape")
-        assert app.screen.query_one("#work-column").display
-
-
-async def test_search_finds_steps_and_ends() -> None:
-    async with running("parallel") as (app, pilot, _link):
-        await press(pilot, "slash", *"AUTH", "enter")
-        view = app.screen.query_one("#output-0", OutputPanel).lines
-        assert len(view.matches) > 5
-        first = view.scroll_offset.y
-        await press(pilot, "n")
-        assert view.scroll_offset.y >= first
-        await press(pilot, "escape")
-        assert view.matches == []
 
 
 async def test_save_copy_screenshot_and_open(tmp_path: Path) -> None:
@@ -207,25 +216,42 @@ async def test_leaving_says_how() -> None:
     assert app.return_value == Leave(action="detach")
 
 
-async def test_ctrl_c_hints_first() -> None:
+async def test_ctrl_c_hints_first_and_says_what_leaving_does() -> None:
     app = app_on(live("parallel"))
+    said: list[str] = []
     async with app.run_test() as pilot:
         await settle(pilot)
-        await pilot.press("ctrl+c")
-        await pilot.pause()
-        assert app.return_value is None
+        assert not app.touched
+        await pilot.click()
+        assert app.touched, "somebody who only looks is noticed: the demo closes by itself only when nobody is there"
+        app.touched = False
+        await pilot.press("down")
+        assert app.touched
+        app.tell = lambda text, severity="information": said.append(text)  # type: ignore[method-assign]
+        for inline in (True, False):
+            app.options = dataclasses.replace(app.options, inline=inline)
+            app.options.clock.now += 60.0  # type: ignore[attr-defined]
+            await pilot.press("ctrl+c")
+            await pilot.pause()
+            assert app.return_value is None
         await pilot.press("ctrl+c")
     assert app.return_value == Leave()
+    assert "the run stops" in said[0] and "the engine goes on" in said[1]
 
 
-@pytest.mark.parametrize(("down", "action"), [(1, "plan"), (2, "demo"), (3, "init"), (4, "doctor")])
-async def test_welcome_leads_on(down: int, action: str) -> None:
+async def test_welcome_leads_on() -> None:
     app = app_on(LiveLink([]))
+    left: list[str] = []
     async with app.run_test(size=(100, 30)) as pilot:
         await settle(pilot)
-        await press(pilot, *["down"] * down, "enter")
-    assert app.return_value is not None
-    assert app.return_value.action == action
+        really = app.exit
+        app.exit = lambda result=None, **_: left.append(result.action)  # type: ignore[method-assign, union-attr]
+        for _ in range(3):
+            await press(pilot, "down", "enter")
+        app.exit = really  # type: ignore[method-assign]
+        await press(pilot, "down", "enter")
+    assert left == ["plan", "demo", "init"]
+    assert app.return_value is not None and app.return_value.action == "doctor"
 
 
 async def test_a_sentence_becomes_a_request() -> None:
@@ -303,21 +329,3 @@ def test_no_colour_is_named_outside_the_themes() -> None:
     files = [path for suffix in ("py", "tcss") for path in (root / "tui").rglob(f"*.{suffix}")]
     for path in files:
         assert not re.search(r"#[0-9a-fA-F]{6}\b", path.read_text(encoding="utf-8")), path
-
-
-@pytest.mark.parametrize("how", ["key", "mouse"])
-async def test_somebody_who_only_looks_is_noticed(how: str) -> None:
-    """The demo closes by itself only when nobody is there."""
-    async with running("parallel") as (app, pilot, _link):
-        assert not app.touched
-        await (pilot.press("down") if how == "key" else pilot.click())
-        assert app.touched
-
-
-@pytest.mark.parametrize(("inline", "words"), [(False, "the engine goes on"), (True, "the run stops")])
-async def test_ctrl_c_says_what_leaving_does(inline: bool, words: str) -> None:
-    async with running("parallel", inline=inline) as (app, pilot, _link):
-        said: list[str] = []
-        app.tell = lambda text, severity="information": said.append(text)  # type: ignore[method-assign]
-        await press(pilot, "ctrl+c")
-        assert len(said) == 1 and words in said[0]

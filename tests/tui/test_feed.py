@@ -114,20 +114,6 @@ async def test_a_hidden_panel_draws_nothing() -> None:
         assert drawn
 
 
-async def test_edits_of_plan_and_config_are_announced() -> None:
-    async with running("parallel") as (app, pilot, link):
-        plan = app.feed.state.plan
-        link.more(
-            ev.PlanChanged(plan=plan, summary="2.4 added"),
-            ev.PolicyChanged(policy=app.feed.state.policy, summary="lanes 3"),
-        )
-        await settle(pilot)
-        told = " ".join(toast.message for toast in app._notifications)
-        assert "plan.md was edited" in told
-        assert "2.4 added" in told
-        assert "lanes 3" in told
-
-
 async def test_a_warning_from_before_is_told_to_who_comes_later_and_once() -> None:
     items = list(live("parallel")._items)
     last = max(item.seq for item in items if isinstance(item, ev.Envelope))
@@ -139,17 +125,6 @@ async def test_a_warning_from_before_is_told_to_who_comes_later_and_once() -> No
     assert list(feed.notices) == [("warning", note.text)]
     await feed._attach()
     assert len(feed.notices) == 1
-
-
-async def test_a_command_that_cannot_be_sent_is_told() -> None:
-    async with running("parallel") as (app, pilot, link):
-
-        async def gone(command: object) -> Ack:
-            raise ConnectionError("pipe closed")
-
-        link.send = gone  # type: ignore[method-assign]
-        await press(pilot, "space")
-        assert any("cannot be reached" in toast.message for toast in app._notifications)
 
 
 @pytest.mark.parametrize(
@@ -168,36 +143,44 @@ def test_the_link_is_put_in_words(status: LinkStatus, words: str) -> None:
     assert words in "".join(text for text, _ in line)
 
 
-@pytest.mark.parametrize(
-    ("event", "words"),
-    [
-        pytest.param(replace(STARTED, version="9.0"), "the engine is devteam 9.0, this dashboard", id="upgraded"),
-        pytest.param(ev.Unknown(type="from_the_future", raw={}), "does not know", id="newer words"),
-        pytest.param(replace(STARTED, version=VERSION), "taken the sprint up again", id="restarted"),
-    ],
-)
-async def test_an_engine_that_is_another_one_now_is_announced(event: ev.AnyEvent, words: str) -> None:
+ANNOUNCED: list[tuple[ev.AnyEvent | ev.Unknown, str]] = [
+    (replace(STARTED, version="9.0"), "the engine is devteam 9.0, this dashboard"),
+    (ev.Unknown(type="from_the_future", raw={}), "does not know"),
+    (replace(STARTED, version=VERSION), "taken the sprint up again"),
+]
+
+
+async def test_what_happens_to_the_engine_is_told() -> None:
+    """Edits, another engine, one that knows more than we do, one that is lost and comes back, a command that fails."""
     async with running("parallel") as (app, pilot, link):
-        app.clear_notifications()
-        link.more(event, event)
-        await settle(pilot)
-        told = [note.message for note in app._notifications if words in note.message]
-        assert told
-        assert app.screen.NAME == "dashboard"
 
+        def told(words: str) -> bool:
+            return any(words in note.message for note in app._notifications)
 
-async def test_the_screen_recovers_when_the_engine_does() -> None:
-    link = live("parallel")
-    app = app_on(link)
-    async with app.run_test(size=(120, 40)) as pilot:
+        link.more(
+            ev.PlanChanged(plan=app.feed.state.plan, summary="2.4 added"),
+            ev.PolicyChanged(policy=app.feed.state.policy, summary="lanes 3"),
+        )
         await settle(pilot)
-        app.feed._pending.append(LinkStatus(status="lost", detail="gone"))
-        await settle(pilot)
+        assert told("plan.md was edited") and told("2.4 added") and told("lanes 3")
+        for event, words in ANNOUNCED:
+            app.clear_notifications()
+            link.more(event, event)
+            await settle(pilot)
+            assert told(words)
+            assert app.screen.NAME == "dashboard"
         header = app.screen.query_one("#header")
-        assert len(header.lines) == 3
-        app.feed._pending.append(LinkStatus(status="connected"))
-        await settle(pilot)
-        assert len(header.lines) == 2
+        for status, rows in (("lost", 3), ("connected", 2)):
+            app.feed._pending.append(LinkStatus(status=status, detail="gone"))  # type: ignore[arg-type]
+            await settle(pilot)
+            assert len(header.lines) == rows
+
+        async def gone(command: object) -> Ack:
+            raise ConnectionError("pipe closed")
+
+        link.send = gone  # type: ignore[method-assign]
+        await press(pilot, "space")
+        assert told("cannot be reached")
 
 
 async def test_a_sprint_that_appears_ends_the_welcome() -> None:

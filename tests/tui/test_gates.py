@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from engine.core import events as ev
 from engine.core.commands import Ack, Answer, SetAuto
 from tests.tui.driving import press, running, settle
+from tests.tui.links import LiveLink
+from tui.app.application import DevteamApp
 from tui.panels.gate import GateBar
 from tui.screens.ask import AskScreen
 from tui.screens.comment import CommentScreen
@@ -73,7 +78,15 @@ async def test_every_key_of_every_gate(
             assert link.sent[0].by == "you"
 
 
-async def test_keys_are_ignored_until_the_gate_has_been_in_sight() -> None:
+async def asked_anew(app: DevteamApp, pilot: Pilot[Any], link: LiveLink) -> None:
+    """As if the gate had come into sight this moment and nobody had answered it."""
+    link.sent.clear()
+    app.gates.sending = ""
+    await settle(pilot)
+    app.gates.appeared()
+
+
+async def test_an_answer_counts_once_and_only_after_the_gate_has_been_in_sight() -> None:
     async with running("fix_gate") as (app, pilot, link):
         await pilot.press("y", "a", "s")
         assert link.sent == []
@@ -84,16 +97,43 @@ async def test_keys_are_ignored_until_the_gate_has_been_in_sight() -> None:
         await pilot.press("y")
         await settle(pilot)
         assert answers(link) == [("G2", "yes", "")]
+        await press(pilot, "y", "a")
+        assert answers(link) == [("G2", "yes", "")], "a second press sends nothing more"
 
-
-async def test_clicks_are_guarded_too() -> None:
-    async with running("fix_gate") as (app, pilot, link):
+        await asked_anew(app, pilot, link)
         await pilot.click("#gate-buttons", offset=(2, 0))
-        assert link.sent == []
+        assert link.sent == [], "clicks are guarded, too"
         app.options.clock.pass_guard()
         await pilot.click("#gate-buttons", offset=(2, 0))
         await settle(pilot)
         assert answers(link) == [("G2", "yes", "")]
+
+        await asked_anew(app, pilot, link)
+        link.ack = Ack(ok=False, detail="another terminal was first")
+        await press(pilot, "y")
+        assert app.gates.sending == ""
+        link.ack = Ack(ok=True)
+        await press(pilot, "y")
+        assert len(answers(link)) == 2, "a refused answer can be given again"
+
+        await asked_anew(app, pilot, link)
+        await press(pilot, "c", "f2")
+        assert isinstance(app.screen, CommentScreen), "an empty comment is not sent"
+        assert link.sent == []
+        await press(pilot, "escape", "question_mark")
+        assert isinstance(app.screen, AskScreen), "the question mark asks at a gate"
+        await press(pilot, "escape")
+
+        bar, text = app.screen.query_one(GateBar), app.screen.query_one("#gate-text")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        before = text.size.height
+        await press(pilot, "g")
+        assert bar.expanded and text.size.height > before, "the whole text"
+        await press(pilot, "escape")
+        assert not bar.expanded
+        await press(pilot, "d", "y")
+        assert answers(link) == [("G2", "yes", "")], "answered on another page"
 
 
 async def test_a_gate_steals_no_focus() -> None:
@@ -124,22 +164,6 @@ async def test_the_guard_starts_again_for_the_next_gate_of_the_queue() -> None:
         await pilot.press("y")
         await settle(pilot)
         assert answers(link)[-1] == ("G2", "yes", "")
-
-
-async def test_a_second_press_sends_nothing_more() -> None:
-    async with running("fix_gate") as (_app, pilot, link):
-        await press(pilot, "y", "y", "a")
-        assert answers(link) == [("G2", "yes", "")]
-
-
-async def test_a_refused_answer_can_be_given_again() -> None:
-    async with running("fix_gate") as (app, pilot, link):
-        link.ack = Ack(ok=False, detail="another terminal was first")
-        await press(pilot, "y")
-        assert app.gates.sending == ""
-        link.ack = Ack(ok=True)
-        await press(pilot, "y")
-        assert len(answers(link)) == 2
 
 
 async def test_stepping_through_the_queue() -> None:
@@ -216,13 +240,6 @@ async def test_comment_keeps_its_draft_and_has_a_history() -> None:
         assert app.comments[-1] == "half"
 
 
-async def test_an_empty_comment_is_not_sent() -> None:
-    async with running("fix_gate") as (app, pilot, link):
-        await press(pilot, "c", "f2")
-        assert isinstance(app.screen, CommentScreen)
-        assert link.sent == []
-
-
 async def test_auto_is_shown_and_can_be_taken_back() -> None:
     async with running("auto") as (app, pilot, link):
         header = "".join(part for line in app.screen.query_one("#header").lines for part, _ in line)
@@ -231,27 +248,7 @@ async def test_auto_is_shown_and_can_be_taken_back() -> None:
         assert [(sent.gate_kind, sent.auto) for sent in link.sent if isinstance(sent, SetAuto)] == [("task", False)]
 
 
-async def test_question_mark_asks_at_a_gate_and_helps_without_one() -> None:
-    async with running("fix_gate") as (app, pilot, _link):
-        await press(pilot, "question_mark")
-        assert isinstance(app.screen, AskScreen)
+async def test_question_mark_helps_where_there_is_no_gate() -> None:
     async with running("parallel") as (app, pilot, _link):
         await press(pilot, "question_mark")
         assert app.screen.NAME == "help"
-
-
-async def test_g_opens_the_whole_text_and_closes_it() -> None:
-    async with running("fix_gate", size=(80, 24)) as (app, pilot, _link):
-        bar = app.screen.query_one(GateBar)
-        before = app.screen.query_one("#gate-text").size.height
-        await press(pilot, "g")
-        assert bar.expanded
-        assert app.screen.query_one("#gate-text").size.height > before
-        await press(pilot, "escape")
-        assert not bar.expanded
-
-
-async def test_a_gate_can_be_answered_on_any_page() -> None:
-    async with running("fix_gate") as (_app, pilot, link):
-        await press(pilot, "d", "y")
-        assert answers(link) == [("G2", "yes", "")]
