@@ -8,7 +8,7 @@ from engine.core import events as ev
 from engine.core.commands import Answer
 from engine.core.fold import fold
 from engine.core.model import Decision, Issue
-from engine.core.state import State
+from engine.core.state import State, Status
 from engine.core.vocabulary import Choice
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import DIFF, live_lanes, several
@@ -21,7 +21,9 @@ from tui.kit.modes import Mode
 from tui.kit.needs import NeedKind, by_need, held_up, needs
 from tui.kit.paint import plain, width_of
 from tui.kit.view import View
-from tui.panels.desk_text import consequence, proof_lines
+from tui.kit.wording import duration, money, short_hash
+from tui.panels.desk_text import card_lines, consequence, proof_lines
+from tui.panels.diff_text import diff_lines
 from tui.panels.morning_text import morning_lines
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import ConfirmScreen
@@ -56,6 +58,80 @@ def test_blocked_work_is_a_card_with_its_action() -> None:
         "set DATABASE_URL",
     )
     assert "set DATABASE_URL" in plain(morning_lines(View(state=state), key_map({}), 80))
+
+
+def again(kind: str, **changes: object) -> str:
+    """Why a gate of this kind is asked another time, of a task that stands so."""
+    state = state_of(2, 2)
+    gate = next(gate for gate in state.open_gates() if gate.kind == kind)
+    of_gate = {name: value for name, value in changes.items() if name in ("attempt", "forced")}
+    of_task = {name: value for name, value in changes.items() if name not in of_gate}
+    state = replace(
+        state,
+        gates={**state.gates, gate.id: replace(gate, **of_gate)},
+        tasks={**state.tasks, gate.task: replace(state.tasks[gate.task], **of_task)},
+    )
+    return next(card.again for card in needs(state) if card.gate == gate.id)
+
+
+def test_why_something_is_asked_again_is_said_and_only_then() -> None:
+    assert again("task", attempt=1) == "" == again("fix", attempt=1), "the first time nothing is asked again"
+    assert again("fix", attempt=3) == "asked again: attempt 3, the last fix did not satisfy the review"
+    assert again("fix", attempt=3, forced=True) == "asked although auto: 3 attempts have not converged"
+    assert again("task", comments=("use scrypt",)) == "asked again: your words were worked in"
+    assert again("task", landed=("1.1",)) == "asked again: 1.1 landed meanwhile, the merged tree was checked anew"
+    assert (
+        again("task", landed=("1.1",), difference="d")
+        == "asked again: 1.1 landed meanwhile, and changed this one's patch"
+    )
+    state = state_of(2, 2)
+    view = View(state=state, selected="1.3", gate=state.gates["G1"], now=state.now)
+    card = next(card for card in needs(state) if card.gate == "G1")
+    for width in (40, 76):
+        said = " ".join(plain(card_lines(view, card, width)).split())
+        assert card.why in said and card.again in said, "on the card, whole"
+
+
+def test_the_morning_says_everything() -> None:
+    """Commits, tests before and after, criteria with proof, what waits and the action, overrides, cost, time, `L`."""
+    ended = state_of(3, ended=True)
+    tasks = dict(ended.tasks)
+    tasks["1.4"] = replace(tasks["1.4"], status=Status.PARKED, reason="wants setup.cfg")
+    tasks["1.5"] = replace(tasks["1.5"], status=Status.BLOCKED, reason="no database", action="set DATABASE_URL")
+    tasks["1.1"] = replace(tasks["1.1"], override="you accepted it as it is")
+    before = replace(tasks["1.1"].checks[0], counts=replace(tasks["1.1"].checks[0].counts, total=39, passed=38))
+    state = replace(ended, tasks=tasks, base_results=(before,))
+    for width in (80, 130, 200):
+        said = " ".join(plain(morning_lines(View(state=state, now=state.now), key_map({}), width)).split())
+        commits = [task for task in state.tasks.values() if task.commit]
+        assert f"L lands {len(commits)} commits on your branch" in said
+        assert all(short_hash(task.commit) in said and task.spec.title in said for task in commits)
+        assert "38 of 39 → " in said and "of 9 tasks done" in said
+        accepted = sum(len(task.spec.accept) for task in state.tasks.values())
+        assert f"of {accepted} met" in said and "shown by test_blank_lines_are_passed_over" in said
+        assert "2 WAIT FOR YOU" in said and "do set DATABASE_URL" in said and "no database" in said
+        assert "1 override" in said and "you accepted it as it is" in said
+        assert (
+            f"{money(state.spent_usd)} of $20.00" in said
+            and duration(View(state=state, now=state.now).elapsed()) in said
+        )
+        assert f"{state.iterations} iterations, {state.calls} calls" in said
+    landed = replace(state, landed=state.head or "x", head=state.head or "x")
+    assert "landed: your branch has every commit" in plain(morning_lines(View(state=landed), key_map({}), 80))
+
+
+def test_code_has_its_colours_in_one_column_and_in_two() -> None:
+    file = parse(DIFF)[0]
+    for width in (80, 160):
+        for wrapped in (False, True):
+            lines, _ = diff_lines(View(), file, width, Look(wrapped=wrapped))
+            styles = {text.strip(): words for line in lines for text, words in line if text.strip()}
+            assert "code-keyword" in styles["return"] and "code-keyword" in styles["if"]
+            assert any("code-string" in words for words in styles.values())
+            marked = [text for line in lines for text, words in line if "underline" in words.split()]
+            assert {"split", "splitlines"} <= set(marked), "and of a replaced line the words that differ"
+            grounds = {words.split()[-1] for line in lines for _, words in line if " on-" in words}
+            assert grounds == {"on-added-ground", "on-removed-ground"}
 
 
 def test_what_yes_will_cause_names_what_it_starts_and_what_that_costs() -> None:
@@ -221,6 +297,11 @@ async def test_the_demo_waits_while_somebody_types() -> None:
         assert app.quiet() == 12.0
         assert app.answers_in() == 18.0
         assert "the demo answers in 18 s" in plain(app.screen.query_one("#gate-title").lines)
-        await press(pilot, "c")
+        for key in ("c", "d", "i"):  # writing; reading the change, a report
+            await press(pilot, key)
+            app.options.clock.now += 500.0  # type: ignore[attr-defined]
+            assert app.quiet() == 0.0, key
+            assert app.answers_in() == 30.0, "it does not run down"
+            await press(pilot, "escape")
         app.options.clock.now += 500.0  # type: ignore[attr-defined]
-        assert app.quiet() == 0.0
+        assert app.answers_in() == 0.0, "nobody is there any more"

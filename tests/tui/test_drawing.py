@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from functools import cache
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,6 +12,7 @@ from msgspec.structs import replace
 
 from engine.core.events import Envelope, HealthChanged
 from engine.core.fold import fold
+from engine.core.state import State
 from engine.link.protocol import LinkStatus
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.lanes import several
@@ -17,14 +21,16 @@ from tui.kit.axis import Axis
 from tui.kit.context import Situation, for_footer, label
 from tui.kit.key_footer import footer_spans
 from tui.kit.keys import key_map
+from tui.kit.outlook import outlook
 from tui.kit.paint import cells_of, crop, end_of_path, plain
 from tui.kit.view import View
+from tui.kit.wording import duration, money
 from tui.panels.gate import GateButtons
 from tui.panels.gate_text import gate_body
 from tui.panels.header import header_lines
 from tui.panels.health import health_lines
 from tui.panels.task_facts import task_facts
-from tui.panels.tasks import task_rows, unfolded
+from tui.panels.task_rows import task_rows, unfolded
 from tui.screens.iterations import Iterations
 
 
@@ -71,10 +77,38 @@ async def test_counts_of_iterations_are_whole_or_not_there() -> None:
         assert "…" not in plain(app.screen.menu.lines)
 
 
-async def test_a_title_of_three_letters_is_left_out() -> None:
-    async with running("blocked_gate", size=(80, 24)) as (app, _pilot, _link):
-        assert "003-add-login…" not in plain(header_lines(app.view, 80))
-        assert "003-add-login" in plain(header_lines(app.view, 80))
+@given(st.integers(60, 240), st.integers(1, 200), st.integers(0, 2))
+def test_the_plans_title_is_whole_or_has_every_blank_there_is(width: int, length: int, gates: int) -> None:
+    title = ("word " * 50)[:length].strip()
+    state = lanes_state(4, gates)
+    view = View(state=replace(state, plan=replace(state.plan, title=title)), now=state.now)
+    first, second = plain(header_lines(view, width)).split("\n")
+    if f"  {title}  " in f"{first}  " or f"  {title}  " in f"{second}  ":
+        return
+    cut = re.search(r"  (word[ word]*)…", first)
+    if cut is None:  # a title of three letters says nothing
+        assert max(len(gap) for gap in re.findall(r" +", first)) < 12 + 4
+    else:
+        assert title.startswith(cut[1]) and len(cut[1]) >= 8
+        assert "    " not in first.strip(), "cut beside blanks"
+
+
+@cache
+def lanes_state(lanes: int, gates: int) -> State:
+    return fold(item for item in several(lanes, gates) if isinstance(item, Envelope))
+
+
+def test_what_is_needed_outranks_health() -> None:
+    state = lanes_state(4, 3)
+    first, second = plain(header_lines(View(state=state, now=state.now + 60.0), 120)).split("\n")
+    assert "‖ 3 wait for you · 1:" in first and "PROGRESSING" not in first
+    assert "4/12 tasks" in second and "$2.80 / $20.00" in second
+    quiet = lanes_state(4, 0)
+    first, second = plain(header_lines(View(state=quiet, now=quiet.now), 200)).split("\n")
+    assert "PROGRESSING  2 tests fail, 41 pass" in first
+    ahead = outlook(quiet, quiet.now)
+    assert f"≈{duration(ahead.seconds)} and ≈{money(ahead.usd)} left" in second
+    assert ahead.basis == "from 4 tasks done here"
 
 
 async def test_a_lost_engine_is_not_called_healthy() -> None:

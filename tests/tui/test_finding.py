@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+from textual.pilot import Pilot
 from textual.widgets import Input
 
 from engine.core.state import Status
+from engine.link.protocol import Answered, AnyQuery, GetDiff
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.lanes import live_lanes, many_tasks
+from tests.tui.links import LiveLink, live
 from tests.tui.planned import with_repository
 from tests.tui.reading import text_of, wrong_with
 from tui.app.application import DevteamApp
@@ -30,37 +34,43 @@ def footer(app: DevteamApp) -> str:
     return text_of(app)[-1]
 
 
-@pytest.mark.parametrize(
-    ("page", "word", "kept", "gone"),
-    [
-        ("i", "escalate", "ESCALATE", "COMPLETE"),
-        pytest.param("e", "lint", "lint", "tests  ", marks=pytest.mark.torture),
-        pytest.param("M", "pandas", "pandas", "scrypt", marks=pytest.mark.torture),
-        pytest.param("comma", "ember", "ember", "daylight", marks=pytest.mark.torture),
-        ("l", "committed", "", ""),
-    ],
-)
-async def test_every_list_is_filtered(page: str, word: str, kept: str, gone: str) -> None:
-    from tests.tui.links import live
+LISTS = [
+    ("i", "escalate", "ESCALATE", "COMPLETE"),
+    ("e", "lint", "lint", "tests  "),
+    ("M", "pandas", "pandas", "scrypt"),
+    ("comma", "ember", "ember", "daylight"),
+    ("l", "committed", "", ""),
+    ("o", "export", "002-export-csv", "001-"),
+]
+"""Iterations, evidence, learnings, settings, events, sprints; the files of a change and the tasks are tried below."""
 
+
+async def test_every_list_is_filtered() -> None:
     app = app_on(with_repository(live("council")))
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        await press(pilot, page)
-        menu = app.screen.query_one("#list", RowList)
-        before = len(menu.lines)
-        await press(pilot, "slash")
-        assert isinstance(app.focused, Input)
-        await pilot.press(*word)
-        await settle(pilot)
-        rows = plain(menu.lines)
-        assert 0 < len(menu.lines) < before
-        assert kept in rows and (not gone or gone not in rows)
-        await press(pilot, "enter")
-        assert app.focused is menu, "the filter stays, the list has the keys"
-        assert len(menu.lines) < before
-        await press(pilot, "slash", "escape")
-        assert len(menu.lines) == before
+        for page, word, kept, gone in LISTS:
+            await press(pilot, page)
+            menu = app.screen.query_one("#list", RowList)
+            before = len(menu.lines)
+            await sifted(app, pilot, word)
+            rows = plain(menu.lines)
+            assert 0 < len(menu.lines) < before, page
+            assert kept in rows and (not gone or gone not in rows), page
+            await press(pilot, "enter")
+            assert app.focused is menu, "the filter stays, the list has the keys"
+            assert len(menu.lines) < before
+            await press(pilot, "slash", "escape")
+            assert len(menu.lines) == before, page
+            await press(pilot, "escape")
+
+
+async def sifted(app: DevteamApp, pilot: Pilot[Any], word: str) -> None:
+    """`/`, and the word written into what has the keys then."""
+    await press(pilot, "slash")
+    assert isinstance(app.focused, Input)
+    await pilot.press(*word)
+    await settle(pilot)
 
 
 async def test_sprints_are_newest_first_with_dates_and_filtered() -> None:
@@ -219,7 +229,10 @@ async def test_the_footer_shows_what_works_here() -> None:
 
 
 async def test_a_change_is_wrapped_scrolled_and_filled() -> None:
-    app = app_on(live_lanes(4, gates=3))
+    """And where two columns fit: a new file has the full width, files are filtered, there is more of the code."""
+    link = live_lanes(4, gates=3)
+    asked = with_more_context(link)
+    app = app_on(link)
     async with app.run_test(size=(80, 24)) as pilot:
         await settle(pilot)
         await press(pilot, "d", "z")
@@ -229,18 +242,41 @@ async def test_a_change_is_wrapped_scrolled_and_filled() -> None:
         assert "from column 17" in shown(app) and shown(app) != cut
         await press(pilot, "W")
         assert "wrapped" in shown(app) and "…" not in "".join(text_of(app)[4:18])
-        await press(pilot, "z")
+        await press(pilot, "z", "W")
         assert "FILES" in shown(app)
-
-
-async def test_a_new_file_has_the_full_width() -> None:
-    app = app_on(live_lanes(4, gates=3))
-    async with app.run_test(size=(160, 45)) as pilot:
+        await pilot.resize_terminal(160, 45)
         await settle(pilot)
-        await press(pilot, "d")
         assert any(row.count("│") > 4 for row in text_of(app)), "two columns where lines are replaced"
         await press(pilot, "down")
         assert not any(row.count("│") > 4 for row in text_of(app)), "one where nothing would stand at the left"
+        await press(pilot, "up", "plus")
+        assert "12 lines around" in shown(app) and "far above" in shown(app)
+        await press(pilot, "plus")
+        assert "whole file" in shown(app) and asked[-2:] == [12, 100_000]
+        await press(pilot, "plus")
+        assert "far above" not in shown(app) and "lines around" not in shown(app), "and few again"
+        await sifted(app, pilot, "test_part")
+        menu = app.screen.query_one("#list", RowList)
+        assert [plain([line]).split()[0] for line in menu.lines] == ["tests/test_part.py"]
+        assert "test_blank_lines_are_passed_over" in shown(app), "what is found is shown"
+
+
+def with_more_context(link: LiveLink) -> list[int]:
+    """The link has more of the code, too; gives the lines around a change that were asked for."""
+    known, asked = link.fetch, []
+
+    async def fetch(query: AnyQuery) -> Answered:
+        if not isinstance(query, GetDiff):
+            return await known(query)
+        asked.append(query.context)
+        whole = await known(GetDiff(task=query.task))
+        more = whole.text.replace("@@ -10,9 +10,12 @@", "@@ -9,10 +9,13 @@").replace(
+            "     text =", " # far above\n     text =", 1
+        )
+        return Answered(text=more) if query.context else whole
+
+    link.fetch = fetch  # type: ignore[method-assign]
+    return asked
 
 
 async def test_a_question_cites_the_hunk_in_sight_and_its_draft_is_kept() -> None:

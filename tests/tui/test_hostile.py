@@ -40,7 +40,7 @@ from tui.panels.header import header_lines, notice_line
 from tui.panels.health import health_lines
 from tui.panels.iteration import iteration_lines
 from tui.panels.ladder import ladder_lines
-from tui.panels.tasks import task_rows
+from tui.panels.task_rows import task_rows
 from tui.screens.ask import talk_lines
 from tui.screens.cost import cost_lines
 from tui.screens.council import council_lines

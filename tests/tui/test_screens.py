@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.tui.cuts import watched
 from tests.tui.driving import app_on, drawn, press, settle
 from tests.tui.lanes import live_lanes, many_tasks
 from tests.tui.links import LiveLink, live
@@ -87,12 +88,13 @@ async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch:
     differs: list[str] = []
     for size in sizes:  # started anew: what is kept does not depend on the size before
         app = dressed(SITUATIONS[name](), look, monkeypatch)
-        async with app.run_test(size=size) as pilot:
-            await at_size(pilot, size)
-            assert wrong_with(app) == [], f"{name} {look} at {size}"
-            if look in ("dark", "light") or (name, look) in KEPT_LOOKS:
-                known = "" if look in ("dark", "light") else f"-{look}"
-                differs.append(same_as_kept(f"{name}{known}-{size[0]}x{size[1]}", text_of(app)))
+        with watched() as cuts:
+            async with app.run_test(size=size) as pilot:
+                await at_size(pilot, size)
+                assert wrong_with(app, cuts) == [], f"{name} {look} at {size}"
+                if look in ("dark", "light") or (name, look) in KEPT_LOOKS:
+                    known = "" if look in ("dark", "light") else f"-{look}"
+                    differs.append(same_as_kept(f"{name}{known}-{size[0]}x{size[1]}", text_of(app)))
     assert not any(differs), "\n".join(differs)
 
 
@@ -111,20 +113,21 @@ async def test_pages(look: str, sizes: list[Size], monkeypatch: pytest.MonkeyPat
     """Every page there is, each at every size before the next one is opened."""
     app = dressed(with_repository(live("council")), look, monkeypatch)
     differs: list[str] = []
-    async with app.run_test(size=sizes[0]) as pilot:
-        await settle(pilot)
-        for name in PAGES:
-            app.act(name)
-            for size in sizes:
-                if size != tuple(app.size) or len(sizes) > 1:
-                    await at_size(pilot, size)
-                else:
-                    await settle(pilot)
-                    app.clear_notifications()
-                assert wrong_with(app) == [], f"{name} {look} at {size}"
-                if look == "dark" and size in KEPT_PAGES:
-                    differs.append(same_as_kept(f"page-{name}-{size[0]}x{size[1]}", text_of(app)))
-            await press(pilot, "escape")
+    with watched() as cuts:
+        async with app.run_test(size=sizes[0]) as pilot:
+            await settle(pilot)
+            for name in PAGES:
+                app.act(name)
+                for size in sizes:
+                    if size != tuple(app.size) or len(sizes) > 1:
+                        await at_size(pilot, size)
+                    else:
+                        await settle(pilot)
+                        app.clear_notifications()
+                    assert wrong_with(app, cuts) == [], f"{name} {look} at {size}"
+                    if look == "dark" and size in KEPT_PAGES:
+                        differs.append(same_as_kept(f"page-{name}-{size[0]}x{size[1]}", text_of(app)))
+                await press(pilot, "escape")
     assert not any(differs), "\n".join(differs)
 
 
@@ -178,17 +181,18 @@ async def test_dialogs_welcome_and_replay_are_whole(
 ) -> None:
     """The same property as over the main screens: nothing cut without a sign, no control byte, ASCII pure."""
     app = dressed(SITUATIONS[name]() if name in SITUATIONS else LiveLink([]), look, monkeypatch)
-    async with app.run_test(size=sizes[0]) as pilot:
-        await settle(pilot)
-        for key in DIALOGS[name]:
-            await press(pilot, *([key] if key else []))
-            for size in sizes:
-                if len(sizes) > 1:
-                    await pilot.resize_terminal(*size)
-                app.clear_notifications()
-                app.redraw()
-                app.frame()
-                await pilot.pause()
-                assert wrong_with(app) == [], f"{key} {look} at {size}"
-            if key and key not in ("ctrl+t", "minus"):
-                await press(pilot, "escape")
+    with watched() as cuts:
+        async with app.run_test(size=sizes[0]) as pilot:
+            await settle(pilot)
+            for key in DIALOGS[name]:
+                await press(pilot, *([key] if key else []))
+                for size in sizes:
+                    if len(sizes) > 1:
+                        await pilot.resize_terminal(*size)
+                    app.clear_notifications()
+                    app.redraw()
+                    app.frame()
+                    await pilot.pause()
+                    assert wrong_with(app, cuts) == [], f"{key} {look} at {size}"
+                if key and key not in ("ctrl+t", "minus"):
+                    await press(pilot, "escape")

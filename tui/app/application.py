@@ -1,8 +1,7 @@
-"""The dashboard's application: one feed, one frame timer, one registry of actions. Panes and screens do the rest."""
+"""The dashboard's application: how it starts and ends, and one registry of actions. Panes and screens do the rest."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -10,16 +9,12 @@ from textual.binding import BindingType
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.link.protocol import Link
-from tui.app.attention import Attention
 from tui.app.command_search import Commands
-from tui.app.feed import Feed
-from tui.app.gate_queue import GateQueue
+from tui.app.live_app import LiveApp
 from tui.app.options import Leave, TuiOptions
 from tui.app.steering import Steering
-from tui.app.terminal_app import TerminalApp
 from tui.app.terminal_life import end_with_terminal
 from tui.kit import keys as key_registry
-from tui.kit.view import View, task_to_follow
 
 if TYPE_CHECKING:
     from textual.screen import Screen
@@ -27,11 +22,9 @@ if TYPE_CHECKING:
     from tui.screens.page import Page
 
 SECOND_CTRL_C = 2.0
-PROMPT_SECONDS = 0.25
-"""After a key or a click: what it asks for is drawn at once, not at the next tick."""
 
 
-class DevteamApp(TerminalApp):
+class DevteamApp(LiveApp):
     """Talks to an engine only through its link; keeps its own State by folding what the link delivers."""
 
     CSS_PATH = "app.tcss"
@@ -44,26 +37,16 @@ class DevteamApp(TerminalApp):
     PAUSE_GC_ON_SCROLL = True
 
     def __init__(self, link: Link, options: TuiOptions | None = None) -> None:
-        super().__init__(options or TuiOptions())
+        super().__init__(link, options or TuiOptions())
         self.keys = key_registry.key_map(self.options.keys)
         self.set_keymap(
             {name: keys for name, keys in self.keys.keys.items() if key_registry.BY_NAME[name].keys != keys}
         )
-        self.feed = Feed(link, glyphs=self.glyphs)
-        self.gates = GateQueue(self.options.clock)
         self.steering = Steering(self)
-        self.view = View(glyphs=self.glyphs)
         self.comments: list[str] = []
         """What the user wrote this session, for the editor's history."""
         self.drafts: dict[str, str] = {}
         """Text of editors that were left without sending."""
-        self.bottom = 2
-        """Screens below which `back` does not go."""
-        self._attention = Attention(self.options.bell)
-        self._selected, self._following = "", True
-        self._second = -1
-        self._stale, self._drawing, self._hurried = True, False, False
-        self._live_feed: Feed | None = None
         self._interrupted = 0.0
 
     # ── starting ──
@@ -108,147 +91,6 @@ class DevteamApp(TerminalApp):
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails to close keeps nobody here
             self.log(error)
         self.give_title_back()
-
-    def answers_in(self) -> float | None:
-        """Until the demo answers the gate in sight; None if it never does."""
-        gate = self.gates.current
-        if not self.options.patience or gate is None or self.gates.sending:
-            return None
-        return max(0.0, self.options.patience - min(self.quiet(), self._now() - gate.opened_at))
-
-    # ── frames ──
-
-    def frame(self) -> None:
-        """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
-        self._hurried = False
-        changed = self.feed.flush()
-        if self._live_feed is not None:
-            self._live_feed.flush()
-        second = int(self._now())
-        ticking = second != self._second and (self.feed.state.running or self.view.gates())
-        if not (changed or ticking or self._stale):
-            return
-        self._second = second
-        self._stale, self._drawing = False, True
-        try:
-            self._draw()
-        finally:
-            self._drawing = False
-
-    def _draw(self) -> None:
-        self._compose_view()
-        self._greet()
-        for screen in reversed(self.screen_stack):
-            show: Callable[[View], None] | None = getattr(screen, "show", None)
-            if show is not None and screen.is_mounted:
-                show(self.view)
-            if not screen.is_modal:
-                break
-
-    def _now(self) -> float:
-        link_time: Callable[[], float] | None = getattr(self.feed.link, "now", None)
-        return link_time() if link_time is not None else self.options.clock()
-
-    def _compose_view(self) -> None:
-        feed = self.feed
-        new = self.gates.update(feed.state)
-        if new and len(new) == self.gates.total and not self._following:
-            self.gates.turn_to(self._selected)  # the first gate takes nobody away from what they look at
-        gate = self.gates.current
-        if gate is not None and gate.task in feed.state.tasks:
-            self._selected = gate.task  # what is shown is what an answer is about, always
-        elif self._following:
-            self._selected = task_to_follow(feed.state, self._selected)
-        self.view = View(
-            state=feed.state,
-            now=self._now(),
-            link=feed.status,
-            selected=self._selected,
-            following=self._following,
-            gate=gate,
-            answers_in=self.answers_in(),
-            checks=feed.checks,
-            started=feed.started,
-            countdown=feed.countdown,
-            glyphs=self.glyphs,
-            letters=self.options.ascii or self.no_color,
-            replaying=self.replaying,
-        )
-        while feed.notices:
-            severity, words = feed.notices.popleft()
-            self.tell(words, severity)
-        if self._attention.needed(self.view, len(new)):
-            self.bell()
-        self._attention.retitle(self.view, self._driver)
-
-    def _greet(self) -> None:
-        """No sprint yet: the welcome screen, until there is one."""
-        from tui.screens.welcome import Welcome
-
-        none = self.feed.state.plan is None and self.feed.state.planning is None
-        empty = none and self.feed.status.status not in ("connecting", "lost")
-        if empty and self.options.in_repo and not any(isinstance(screen, Welcome) for screen in self.screen_stack):
-            self.push_screen(Welcome())
-            self.bottom = 3
-        elif not none and isinstance(self.screen, Welcome):
-            self.bottom = 2
-            self.pop_screen()
-
-    def want_output(self, tasks: Iterable[str]) -> None:
-        """Ask for what agents said in these tasks, where it is not known yet: of past runs it lies in the logs."""
-        for task in self.feed.missing_output(tasks):
-            self.run_worker(self.feed.load_output(task), group="output", exit_on_error=False)
-
-    def redraw(self) -> None:
-        """Draw at the next frame, whatever has changed; for somebody who has just pressed a key that is now."""
-        self._stale = True
-        soon = self._hurried or self._drawing
-        if not soon and self.options.clock() - self._touched_at < PROMPT_SECONDS:
-            self._hurried = True  # also where a frame is due already: that one comes with the tick
-            self.call_later(self.frame)
-
-    @property
-    def redraw_due(self) -> bool:
-        """Something asked to be drawn since the last frame."""
-        return self._stale
-
-    # ── what is looked at ──
-
-    def choose(self, task: str) -> None:
-        """Look at a task: at its gate, where it has one; else every gate is put aside."""
-        self._selected, self._following = task, False
-        self.gates.turn_to(task)
-        self.redraw()
-
-    def follow(self) -> None:
-        self._following = True
-        self.gates.resume()
-        self.redraw()
-
-    @property
-    def replaying(self) -> bool:
-        return self._live_feed is not None or self.options.replay
-
-    def attach(self, link: Link, *, keep: bool = False) -> None:
-        """Show another sprint. With `keep` the present feed goes on behind, for `detach` to come back to."""
-        if keep:
-            self._live_feed = self.feed
-        self.feed = Feed(link, glyphs=self.glyphs)
-        self.follow()
-        self.run_worker(self.feed.run(), group="replay" if keep else "link", exclusive=True, exit_on_error=False)
-
-    def detach(self) -> None:
-        if self._live_feed is not None:
-            self.feed, self._live_feed = self._live_feed, None
-            self.workers.cancel_group(self, "replay")
-            self.follow()
-
-    def restart_feed(self) -> None:
-        """Take a new snapshot: the recording's slider was moved."""
-        self.feed = Feed(self.feed.link, glyphs=self.glyphs, flight=self.feed.flight)
-        group = "replay" if self._live_feed is not None else "link"
-        self.run_worker(self.feed.run(), group=group, exclusive=True, exit_on_error=False)
-        self.redraw()
 
     # ── actions ──
 

@@ -44,6 +44,8 @@ class TerminalApp(App[Leave]):
         self.touched = False
         """Somebody pressed a key or moved the mouse."""
         self._touched_at = 0.0
+        self.bottom = 2
+        """Screens below which `back` does not go."""
         self._shown = Shown()
 
     # ── painting ──
@@ -83,11 +85,12 @@ class TerminalApp(App[Leave]):
         await super().on_event(event)
 
     def quiet(self) -> float:
-        """Seconds since somebody touched anything; none while a text is being written or a dialog is open."""
+        """Seconds since somebody touched anything; none while a text is being written, a dialog or a page is open."""
         if not self.is_running:
             return math.inf
         typing = isinstance(self.focused, Input | TextArea) or self.screen.is_modal
-        return 0.0 if typing else self.options.clock() - self._touched_at
+        reading = len(self.screen_stack) > self.bottom
+        return 0.0 if typing or reading else self.options.clock() - self._touched_at
 
     # ── themes and words ──
 

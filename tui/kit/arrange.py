@@ -7,17 +7,23 @@ from engine.core.model import Struct
 TILE_WIDTH = 48
 """Cells an output needs to be read without wrapping most of its lines."""
 TILE_HEIGHT = 7
+TILE_LEAST = 5
+"""Rows an output is squeezed to before a lane has none."""
 MOST_TILES = 8
 SIDE = 33
 WORK_LEAST = 46
 WORK_ROWS = 10
 """Rows that the work below the strip keeps."""
+LEAST = 4
+"""Rows of a pane that says anything."""
 SQUEEZED = 7
 """Rows of the iteration pane with the checks beside the tests on one row."""
 STAGES_LEAST = 36
 """Cells of a column in which the stages of an iteration are whole."""
-EVENTS_LEAST = 44
+EVENTS_LEAST = 30
 EVENT_ROWS = 6
+ROOMY = 160
+"""Cells of a screen whose columns are never so narrow that the stages or the events have no place."""
 LIST_ROWS = 16
 """Rows from which a list of tasks may scroll so that the stages stand below it."""
 
@@ -66,19 +72,36 @@ class Arrangement(Struct, frozen=True, kw_only=True):
 
 
 def arrange(width: int, height: int, what: Contents) -> Arrangement:
-    """The panes in `width` × `height` cells, header, gates and footer left out."""
+    """The panes in `width` × `height` cells, header, gates and footer left out.
+
+    Every lane at work keeps an output: before one has none the strip has one row a lane, and the outputs are squeezed.
+    """
     narrow = width < 100
-    strip = strip_rows(what.lanes, height - WORK_ROWS - (1 if narrow else 0), height // 2)
-    rows = height - strip - (1 if narrow else 0)
+    room, half = height - WORK_ROWS - (1 if narrow else 0), height // 2
+    strip = strip_rows(what.lanes, room, half)
     if narrow:
+        rows = height - strip - 1
         stages = max(6, min(what.stages + 2, rows // 2 if rows >= 16 else 7))
         return Arrangement(strip=strip, iteration=stages, narrow=True)
+    best = _below(width, height - strip, strip, what)
+    if best.tiles < min(what.running, MOST_TILES):
+        low = strip_rows(what.lanes, room, 0)
+        other = _below(width, height - low, low, what)
+        best = other if other.tiles >= min(what.running, MOST_TILES) else best
+    return best
+
+
+def _below(width: int, rows: int, strip: int, what: Contents) -> Arrangement:
+    """The columns under a strip of a certain height."""
     tasks, side = columns_of(width, what.titles)
     work = width - tasks - side
     stages = max(6, min(what.stages + 2, rows - TILE_HEIGHT))
     left = tasks >= STAGES_LEAST and rows - stages >= min(what.tasks + 2, LIST_ROWS)
+    if left:  # the titles of the tasks are worth more than a row for each check
+        stages = min(stages, max(SQUEEZED + 1, rows - what.tasks - 2))
     listed = what.tasks + what.facts + 2
-    list_rows = listed if left and tasks >= EVENTS_LEAST and listed + stages + EVENT_ROWS <= rows else 0
+    below = listed + (stages if left else 0)
+    list_rows = listed if tasks >= EVENTS_LEAST and below + EVENT_ROWS <= rows else 0
     columns, lines = tiles(work, rows - (0 if left else stages), what.running)
     if not left and columns * lines < what.running and what.running > 1 and rows - SQUEEZED >= TILE_HEIGHT:
         stages = min(stages, SQUEEZED)
@@ -101,7 +124,7 @@ def arrange(width: int, height: int, what: Contents) -> Arrangement:
 
 def columns_of(width: int, titles: int) -> tuple[int, int]:
     """Cells of the column with the tasks and of the one at the side; the rest is for the work."""
-    tasks = max(24, min(titles + 4, width * 3 // 10 if width < 160 else 66))
+    tasks = max(24 if width < ROOMY else 44, min(titles + 4, width * 3 // 10 if width < ROOMY else 66))
     side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
     return (tasks, side) if width - tasks - side >= WORK_LEAST else (tasks, 0)
 
@@ -119,10 +142,11 @@ def strip_rows(lanes: int, room: int, half: int) -> int:
 def tiles(width: int, height: int, running: int) -> tuple[int, int]:
     """Columns and rows of outputs: one for every lane at work, as far as they can be read."""
     wanted = max(1, min(running, MOST_TILES))
-    columns = max(1, min(wanted, width // TILE_WIDTH))
-    lines = max(1, min(-(-wanted // columns), height // TILE_HEIGHT))
-    columns = max(1, min(columns, -(-wanted // lines)))
-    return columns, lines
+    most = max(1, min(wanted, width // TILE_WIDTH))
+    needed = -(-wanted // most)
+    least = TILE_LEAST if needed * TILE_LEAST <= height else TILE_HEIGHT  # squeezed for all, or not at all
+    lines = max(1, min(needed, height // least))
+    return max(1, min(most, -(-wanted // lines))), lines
 
 
 def side_rows(rows: int, what: Contents, *, events: bool = True) -> tuple[int, int, bool]:
@@ -132,4 +156,5 @@ def side_rows(rows: int, what: Contents, *, events: bool = True) -> tuple[int, i
         return ladder, health, True
     if ladder + min(health, (what.health_least or what.health) + 2) > rows:
         ladder = max(5, min(ladder, rows * ladder // (ladder + health)))
-    return ladder, max(4, rows - ladder), False
+    ladder = min(ladder, max(5, rows - LEAST))
+    return ladder, max(LEAST, rows - ladder), False

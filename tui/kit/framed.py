@@ -1,8 +1,9 @@
-"""Framed: a canvas in a frame with words on its borders; a cell stays free between its text and the scroll bar."""
+"""Frames with words on their borders. Framed: a canvas in one; a cell stays free before its scroll bar."""
 
 from __future__ import annotations
 
 from textual.content import Content
+from textual.widget import Widget
 
 from tui.kit.canvas import Canvas, harmless
 from tui.kit.glyphs import plain_ascii
@@ -12,23 +13,47 @@ BESIDE_TITLE = 4
 """Cells of the frame that its title leaves free, corners not counted."""
 LAID_OUT = 10
 """Cells below which a frame has no place yet."""
+FRAME = """
+    border: round $line;
+    border-title-color: $muted;
+    border-title-style: bold;
+    border-subtitle-color: $muted;
+    padding: 0 0 0 1;
+"""
+
+
+class BorderWords:
+    """Words on the upper and the lower border of a widget, cut by us: Textual's own ellipsis is no ASCII."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._words = ("", "", "")
+
+    @property
+    def room(self) -> int:
+        """Cells that words on the border may take."""
+        width = self._widget.size.width
+        return max(0, width - BESIDE_TITLE) if width > LAID_OUT else 200
+
+    def set(self, title: str, subtitle: str, style: str = "") -> None:
+        """`style`: of the upper words, where they are more than a heading. The same words cost nothing."""
+        fold = plain_ascii if self._widget.app.has_class("-ascii") else str
+        upper, lower = (fold(fit(harmless(words), self.room)) for words in (title, subtitle))
+        if (upper, lower, style) != self._words:
+            self._words = (upper, lower, style)
+            self._widget.border_title = Content.styled(upper, style) if upper else None
+            self._widget.border_subtitle = Content(lower) if lower else None
 
 
 class Framed(Canvas, can_focus=True):
-    DEFAULT_CSS = """
-    Framed {
-        border: round $line;
-        border-title-color: $muted;
-        border-title-style: bold;
-        border-subtitle-color: $muted;
-        padding: 0 0 0 1;
-    }
-    Framed:focus { border: round $accent; border-title-color: $accent; }
+    DEFAULT_CSS = f"""
+    Framed {{ {FRAME} }}
+    Framed:focus {{ border: round $accent; border-title-color: $accent; }}
     """
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._words: tuple[str, str] = ("", "")
+        self._border = BorderWords(self)
 
     @property
     def room(self) -> tuple[int, int]:
@@ -39,13 +64,7 @@ class Framed(Canvas, can_focus=True):
     @property
     def title_room(self) -> int:
         """Cells a title on the border may take."""
-        return max(0, self.size.width - BESIDE_TITLE) if self.size.width > LAID_OUT else 200
+        return self._border.room
 
     def set_title(self, title: str, subtitle: str = "") -> None:
-        """Words on the borders, cut by us: Textual's own ellipsis is no ASCII."""
-        fold = plain_ascii if self.app.has_class("-ascii") else str
-        words = (fold(fit(harmless(title), self.title_room)), fold(fit(harmless(subtitle), self.title_room)))
-        if words != self._words:
-            self._words = words
-            self.border_title = Content(words[0]) if words[0] else None
-            self.border_subtitle = Content(words[1]) if words[1] else None
+        self._border.set(title, subtitle)

@@ -46,15 +46,18 @@ class RowList(Framed):
         self.needle = ""
         self._sifted = False
         self._rows: tuple[Line, ...] = ()
+        self._whole: tuple[Line, ...] = ()
         self._skip: frozenset[int] = frozenset()
         self._seen: list[int] = []
         """Numbers of the rows that are shown."""
         if title:
             self.border_title = title
 
-    def set_rows(self, rows: Sequence[Line], skip: Sequence[int] = ()) -> None:
-        """Rows, and which of them the cursor passes over (headings)."""
+    def set_rows(self, rows: Sequence[Line], skip: Sequence[int] = (), whole: Sequence[Line] = ()) -> None:
+        """Rows, which of them the cursor passes over (headings), and what they say where there is room for all of it:
+        words are looked for in that."""
         self._rows, self._skip = tuple(rows), frozenset(skip)
+        self._whole = tuple(whole) if len(whole) == len(rows) else self._rows
         self._sift()
 
     def set_needle(self, needle: str) -> None:
@@ -67,7 +70,7 @@ class RowList(Framed):
                 self.post_message(self.Moved(self, self.cursor))
 
     def _sift(self) -> None:
-        self._seen = matching(self._rows, self._skip, self.needle)
+        self._seen = matching(self._whole, self._skip, self.needle)
         self.set_lines([self._rows[number] for number in self._seen])
         if self.needle:
             found = sum(number not in self._skip for number in self._seen)

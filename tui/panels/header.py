@@ -15,30 +15,46 @@ from tui.kit.view import View
 from tui.kit.wording import duration, money, share
 from tui.panels.planning import planning_step, planning_title
 
+LEAST_TITLE = 12
+"""Cells of a title below which its beginning says nothing."""
+
 
 def header_lines(view: View, width: int) -> list[Line]:
     """Two lines of exactly `width` cells, one cell free on either side."""
-    state = view.state
     inner = width - 2
-    name: list[Span] = [("devteam", "accent bold")]
-    if state.sprint:
-        name.append((f"  {outside(state.sprint)}", "fg bold"))
-    title = outside(state.plan.title) if state.plan else planning_title(view)
+    title = _title(view)
+    head, told = _first(view, inner, title)
+    second = _second(view, inner, "" if told else title)
+    if not told and not any(text == title for text, _ in second):
+        head = _first(view, inner, title, cut=True)[0]
+    return [((" ", ""), *head, (" ", "")), ((" ", ""), *second, (" ", ""))]
+
+
+def _title(view: View) -> str:
+    return outside(view.state.plan.title) if view.state.plan else planning_title(view)
+
+
+def _first(view: View, inner: int, said: str, *, cut: bool = False) -> tuple[Line, bool]:
+    """What it is and how it is, and whether the title is said: whole, or as much of it as there are blanks."""
+    brand: list[Span] = [("devteam", "accent bold")]
+    sprint: list[Span] = [(outside(view.state.sprint), "fg bold")] if view.state.sprint else []
+    title: list[Span] = [(said, "muted")] if said else []
     health = health_spans(view)
-    wide = joined([name, [(title, "muted")]], "  ")
-    room = max(inner - width_of(wide) - 3, inner // 2)
-    if width_of(health) > room and room < 56:
-        room = min(56, inner - width_of(name) - 3)  # the reason matters more than the plan's title
-    health = list(crop(health, room))
-    if inner - width_of(health) - width_of(name) < 12:  # a title of three letters says nothing
-        wide = tuple(name)
-    first = spread(wide, health, inner)
-    second = _second(view, inner)
-    return [((" ", ""), *first, (" ", "")), ((" ", ""), *second, (" ", ""))]
+    for parts in ([brand, sprint, title], [sprint, title]):
+        left = joined(parts, "  ")
+        if width_of(left) + width_of(health) + 2 <= inner:
+            return spread(left, health, inner), True
+    left = joined([brand, sprint], "  ") if width_of(brand) + width_of(sprint) + 2 <= inner // 2 else joined([sprint])
+    right = crop(health, inner - width_of(left) - 2)
+    free = inner - width_of(left) - width_of(right) - 4
+    if cut and title and free >= LEAST_TITLE:
+        left = (*left, ("  ", ""), *crop(title, free))
+    return spread(left, right, inner), not title
 
 
-def _second(view: View, inner: int) -> Line:
-    """Progress, time and spend first, then how it runs, then what else there is room for."""
+def _second(view: View, inner: int, title: str = "") -> Line:
+    """Progress, time and spend first, then how it runs, then what else there is room for; a title that the first line
+    has no room for is a part of it."""
     gap = _gap(view)
     measures, modes = _measures(view), _modes(view)
     first_modes = width_of(joined(modes[:2], gap))
@@ -46,7 +62,8 @@ def _second(view: View, inner: int) -> Line:
     if width_of(joined(needed, gap)) + first_modes + 2 > inner:
         needed = [*measures[:2], measures[2][:2]] if len(measures) > 2 else needed  # the spend without its meter
     right = fitting(modes, inner - width_of(joined(needed, gap)) - 2, gap)
-    left = fitting([*needed, *measures[3:]], inner - width_of(right) - 2, gap)
+    named: list[list[Span]] = [[(title, "muted")]] if title else []
+    left = fitting([*needed, *named, *measures[3:]], inner - width_of(right) - 2, gap)
     return spread(left, right, inner)
 
 

@@ -28,7 +28,7 @@ def iteration_lines(view: View, width: int, height: int) -> list[Line]:
     rows = [_implement(view, task), _scope(view, task), *_checks(view, task), _review(view, task)]
     tail = _decision(view, task, width)
     if len(rows) + len(tail) > height > 0:
-        rows = [rows[0], rows[1], *_squeezed(view, rows[2:-1]), rows[-1]]
+        rows = [rows[0], rows[1], *_squeezed(rows[2:-1], width), rows[-1]]
     if len(rows) + len(tail) > height > 0 and tail and not tail[0]:
         tail = tail[1:]
     if 0 < height < 7:  # beside an open gate on a small screen: the gate says the rest
@@ -42,19 +42,21 @@ def _line(row: Row, width: int) -> Line:
     return spread(left, [(right, "muted")] if right else [], width, gap=1)
 
 
-def _squeezed(view: View, rows: list[Row]) -> list[Row]:
-    """Tests on their own line, the other checks together on one."""
+def _squeezed(rows: list[Row], width: int) -> list[Row]:
+    """Tests on their own line, the other checks together on as few as the width allows."""
     if len(rows) < 3:
         return rows
-    words: list[Span] = []
+    out: list[Row] = [rows[0]]
+    used = width
     for label, (sign, style), _, _ in rows[1:]:
-        words += [(f" {sign} " if words else "", style), (label, "fg" if style != "muted" else "muted")]
-    first = rows[1][1]
-    return [rows[0], ("checks", first, words, "")]
-
-
-def _live(view: View) -> str:
-    return view.glyphs.run
+        words: list[Span] = [(label, "fg" if style != "muted" else "muted")]
+        if used + len(label) + 3 > width:
+            out.append(("checks" if len(out) == 1 else "", (sign, style), words, ""))
+            used = LABEL + 2 + len(label)
+        else:
+            out[-1][2].extend([(f" {sign} ", style), *words])
+            used += len(label) + 3
+    return out
 
 
 def _implement(view: View, task: TaskState) -> Row:

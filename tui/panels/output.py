@@ -6,12 +6,11 @@ from collections.abc import Mapping
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Input
 
 from engine.core.effects import CallAgent
 from engine.core.wording import plural
-from tui.kit.canvas import harmless
+from tui.kit.framed import FRAME, BorderWords
 from tui.kit.line_view import LineView
 from tui.kit.paint import outside
 from tui.kit.rows import Rows
@@ -46,25 +45,18 @@ def speaking(view: View, task: str) -> str:
 class OutputPanel(Vertical):
     """One tile: slot 0 shows the selected task where there is one tile, else each lane at work has its own."""
 
-    DEFAULT_CSS = """
-    OutputPanel {
-        border: round $line;
-        border-title-color: $muted;
-        border-title-style: bold;
-        border-subtitle-color: $muted;
-        padding: 0 0 0 1;
-        &:focus-within { border: round $accent; border-title-color: $accent; }
-        Input {
-            display: none; height: 1; border: none; padding: 0; background: $panel;
-            &:focus { border: none; }
-        }
-        &.-searching Input { display: block; }
-        LineView { height: 1fr; }
-    }
+    DEFAULT_CSS = f"""
+    OutputPanel {{ {FRAME} }}
+    OutputPanel:focus-within {{ border: round $accent; border-title-color: $accent; }}
+    OutputPanel Input {{ display: none; height: 1; border: none; padding: 0; background: $panel; }}
+    OutputPanel Input:focus {{ border: none; }}
+    OutputPanel.-searching Input {{ display: block; }}
+    OutputPanel LineView {{ height: 1fr; }}
     """
 
     def __init__(self, slot: int = 0) -> None:
         super().__init__(id=f"output-{slot}")
+        self._border = BorderWords(self)
         self.slot = slot
         self.slot_of = 1
         """Tiles there are."""
@@ -72,7 +64,6 @@ class OutputPanel(Vertical):
         self._stream: Stream | None = None
         self._kept = (0, 0)
         """The first row that was kept, and the end, when last looked."""
-        self._title = ("", "", False)
         self._found = ""
         self._offset = 0.0
 
@@ -111,35 +102,26 @@ class OutputPanel(Vertical):
         return self._stream.said_at if self._stream is not None else {}
 
     def _retitle(self, view: View) -> None:
-        sep = view.glyphs.sep
-        task = view.state.tasks.get(self.task_id)
-        who = f" {sep} {said}" if (said := speaking(view, self.task_id)) else ""
-        lane = (
-            f" {sep} lane {task.lane + 1}"
-            if task is not None and view.state.policy.lanes > 1 and task.lane >= 0
-            else ""
-        )
-        name = f" {sep} T{outside(self.task_id)}" if self.task_id else ""
-        lines = self.lines
+        sep, lines = view.glyphs.sep, self.lines
         selected = self.task_id == view.selected
         tail = self._found or ("following" if lines.following else "f follows")
-        count = f"{lines.source.end:,} {'line' if lines.source.end == 1 else 'lines'}"
         fold = "" if lines.folded else f" {sep} unfolded"
-        mark = f"{view.glyphs.cursor} " if selected and self.slot_of > 1 else ""
-        head = f"{mark}OUTPUT{name}{lane}{who}"
-        said = f" {sep} {outside(task.spec.title)}" if task is not None else ""
-        room = max(0, self.size.width - 6)
-        title = (
-            shorter(f"{mark}T{outside(self.task_id)}{said}{lane}{who}", head, room=room),
-            f"{count}{fold} {sep} {tail}",
-            selected,
+        # The style is not by a class: that would style everything below anew at every step through the tasks.
+        self._border.set(
+            shorter(*self._names(view, selected), room=self._border.room),
+            f"{lines.source.end:,} {'line' if lines.source.end == 1 else 'lines'}{fold} {sep} {tail}",
+            "$foreground" if selected else "",
         )
-        if title != self._title:
-            self._title = title
-            # Not by a class: that would style everything below anew at every step through the tasks.
-            words = harmless(title[0])
-            self.border_title = Content.styled(words, "$foreground") if selected else Content(words)
-            self.border_subtitle = Content(harmless(title[1]))
+
+    def _names(self, view: View, selected: bool) -> list[str]:
+        """Whose output this is, the longest first: before the task's title goes, lane and speaker do."""
+        task = view.state.tasks.get(self.task_id)
+        mark = f"{view.glyphs.cursor} " if selected and self.slot_of > 1 else ""
+        lane = f"lane {task.lane + 1}" if task is not None and view.state.policy.lanes > 1 and task.lane >= 0 else ""
+        who, title = speaking(view, self.task_id), outside(task.spec.title) if task is not None else ""
+        name = f"T{outside(self.task_id)}" if self.task_id else ""
+        wordings = ((name, title, lane, who), (name, title, who), (name, title), ("OUTPUT", name, lane, who), (name,))
+        return [mark + f" {view.glyphs.sep} ".join(part for part in parts if part) for parts in wordings]
 
     def announce(self, view: View) -> None:
         self._retitle(view)

@@ -1,14 +1,18 @@
-"""The last events, one line each: a column of its own where the terminal is wide, the log screen everywhere else."""
+"""The last events, each whole: at the foot of a column where there is room, the log screen everywhere else."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
 from engine.core import events as ev
-from tui.kit.paint import Line, crop, outside, pad
+from engine.core.wording import plural
+from tui.kit.paint import Line, cells_of, crop, outside, wrap_to
 from tui.kit.view import View
 from tui.kit.wording import clock_time, money
 from tui.panels.panel import Panel
+
+ROWS = 3
+"""Rows that one event may take."""
 
 
 def event_words(event: ev.Fact) -> tuple[str, str]:
@@ -39,7 +43,8 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
             bad = any(result.verdict != "PASS" for result in results)
             return f"{purpose} checks: {said}", "bad" if bad else "good"
         case ev.ReviewFinished(review=review):
-            return ("review: approved", "good") if review.approved else (f"review: {len(review.issues)} issues", "warn")
+            wants = f"review: {plural(len(review.issues), 'issue')}"
+            return ("review: approved", "good") if review.approved else (wants, "warn")
         case ev.Decided(decision=decision, reason=reason):
             return f"{decision}: {reason}", "accent"
         case ev.HealthChanged(health=health, reason=reason):
@@ -67,10 +72,23 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
 
 
 def event_line(envelope: ev.Envelope, view: View, width: int) -> Line:
+    head, words, style = _said(envelope, view)
+    return crop([(head, "muted"), (words, style)], width)
+
+
+def event_lines(envelope: ev.Envelope, view: View, width: int) -> list[Line]:
+    """Whole, over as many rows as its words need."""
+    head, words, style = _said(envelope, view)
+    first, *more = wrap_to(words, width - cells_of(head), style, ROWS, ellipsis=view.glyphs.ellipsis)
+    return [((head, "muted"), *first[1:]), *(((" " * cells_of(head), ""), *line[1:]) for line in more)]
+
+
+def _said(envelope: ev.Envelope, view: View) -> tuple[str, str, str]:
+    """When and for which task, what, and its style."""
     words, style = event_words(envelope.event)
     task = outside(getattr(envelope.event, "task", "") or getattr(getattr(envelope.event, "effect", None), "task", ""))
     at = clock_time(envelope.at, view.state.utc_offset)
-    return crop([(f"{at}  ", "muted"), (pad(task, 5), "muted"), (outside(words), style)], width)
+    return f"{at}  {task}{' ' * max(1, 5 - cells_of(task))}", outside(words), style
 
 
 class RecentPanel(Panel):
@@ -88,4 +106,10 @@ class RecentPanel(Panel):
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         quiet = (ev.EffectStarted, ev.WorkspaceReady)
         told = [envelope for envelope in self.events if not isinstance(envelope.event, quiet)]
-        return [event_line(envelope, view, width) for envelope in told[-height:]]
+        rows: list[Line] = []
+        for envelope in reversed(told[-height:]):
+            lines = event_lines(envelope, view, width)
+            if len(rows) + len(lines) > height:  # whole or not at all
+                break
+            rows = [*lines, *rows]
+        return rows

@@ -10,7 +10,7 @@ from engine.core.state import TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
 from tui.kit.iteration_facts import IterationFacts, failing_of, passing_of, section_of
-from tui.kit.paint import BLANK, LONGEST, Line, Span, crop, outside, pad, spread, wrap
+from tui.kit.paint import BLANK, LONGEST, Line, Span, cells_of, crop, outside, pad, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import clock_time, duration, money, short_hash
 
@@ -73,7 +73,9 @@ def _stages(view: View, facts: IterationFacts, width: int) -> list[Line]:
     lines = [_stage("implement", sign, words, "", width)]
     for change in facts.changes[:8]:
         right = f"+{change.added} {glyphs.minus}{change.removed}"
-        lines.append(spread([(" " * (LABEL + 2), ""), (outside(change.path), "fg")], [(right, "muted")], width, gap=1))
+        path = outside(change.path)
+        indent = max(2, min(LABEL + 2, width - cells_of(path) - cells_of(right) - 1))  # before a path is cut
+        lines.append(spread([(" " * indent, ""), (path, "fg")], [(right, "muted")], width, gap=1))
     if len(facts.changes) > 8:
         lines.append(((f"{' ' * (LABEL + 2)}{len(facts.changes) - 8} more", "muted"),))
     verdict, said, style = of_verdict(facts.scope, glyphs)

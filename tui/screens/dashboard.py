@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import partialmethod
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual._path import CSSPathType
@@ -14,10 +13,9 @@ from textual.widgets import Input
 from engine.link.protocol import Answered, AnyQuery
 from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
-from tui.kit.line_view import LineView
 from tui.kit.modes import Mode, mode_for
 from tui.kit.needs import NeedKind
-from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members
+from tui.kit.panes import COLUMNS, PaneGroup, PaneName, members
 from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
@@ -31,13 +29,12 @@ from tui.panels.recent import RecentPanel
 from tui.panels.registry import make
 from tui.panels.strip import StripPanel
 from tui.panels.tasks import TasksPanel
-from tui.screens.dashboard_places import GROUP_OF, LEFT_EVENTS, LEFT_STAGES, contents, place, tab_line
-from tui.screens.watching import WatchPage
+from tui.screens.dashboard_panes import PanesPage
+from tui.screens.dashboard_places import LEFT_EVENTS, LEFT_STAGES, contents, place, tab_line
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
 
-NAMES = tuple(pane.name for pane in FOCUSED)
 SAID_LAST = 40
 """Rows of output beside a card that has no change."""
 
@@ -53,15 +50,13 @@ MEASURED_SECONDS = 10.0
 """After so many it is measured anew how many rows each pane needs."""
 
 
-class Dashboard(WatchPage):
+class Dashboard(PanesPage):
     NAME = "dashboard"
     BRIEF_GATE = False
     CSS_PATH: ClassVar[CSSPathType | None] = "dashboard.tcss"
 
     def __init__(self) -> None:
         super().__init__()
-        self.group = PaneGroup.WORK
-        self.zoomed: PaneName | None = None
         self.mode = Mode.FLIGHT
         self._wanted = Mode.FLIGHT
         self._placed: object = None
@@ -70,7 +65,6 @@ class Dashboard(WatchPage):
         self._panels: tuple[Panel, ...] = ()
         self._outputs: tuple[OutputPanel, ...] = ()
         """Looked for once: they are drawn many times a second."""
-        self.tiles = 1
 
     def body(self) -> Iterable[Widget]:
         with Main(id="main"):
@@ -219,55 +213,17 @@ class Dashboard(WatchPage):
 
     # ── panes ──
 
-    def _pane(self, name: PaneName) -> Widget:
-        if name is PaneName.OUTPUT:
-            return self.output_of_selected().lines
-        left = self.query_one(f"#{LEFT_STAGES}", Panel)
-        if name is PaneName.ITERATION and left.display:
-            return left
-        return self.query_one(f"#{name}", Panel)
-
-    def _show_group(self, group: PaneGroup) -> None:
-        """On a narrow screen one group of panes is seen at a time."""
-        if group in COLUMNS:
-            self.group = group
-
-    def focus_pane(self, name: PaneName) -> None:
+    def fly(self) -> None:
         if self.mode is not Mode.FLIGHT:
             self.set_mode(Mode.FLIGHT)
-        if self.zoomed:
-            self._zoom(name)
-        self._show_group(GROUP_OF[name])
+
+    def place_now(self) -> None:
         self._place(self.dev.view, self.query_one(StripPanel))
-        self._pane(name).focus()
-        self.dev.redraw()
 
-    def focused_pane(self) -> PaneName | None:
-        """The pane with the focus."""
-        node = self.focused
-        for name in NAMES:
-            if name is PaneName.OUTPUT:
-                if isinstance(node, LineView):
-                    return name
-            elif node is self._pane(name):
-                return name
-        return None
-
-    def do_next_pane(self) -> None:
-        self._step_pane(1)
-
-    def do_previous_pane(self) -> None:
-        self._step_pane(-1)
-
-    def _step_pane(self, step: int) -> None:
-        if self.mode is Mode.DESK:
-            self._step_desk(step)
+    def step_pane(self, step: int) -> None:
+        if self.mode is not Mode.DESK:
+            super().step_pane(step)
             return
-        here = self.focused_pane()
-        at = NAMES.index(here) if here is not None else -1 if step > 0 else 0
-        self.focus_pane(NAMES[(at + step) % len(NAMES)])
-
-    def _step_desk(self, step: int) -> None:
         desk = self.desk
         panes: list[Widget] = [desk.queue, desk.proof, desk.hunks]
         at = panes.index(self.focused) if self.focused in panes else -1 if step > 0 else 0
@@ -277,28 +233,17 @@ class Dashboard(WatchPage):
         target.focus()
         self.dev.redraw()
 
-    def do_zoom(self) -> None:
-        """The focused pane takes the body; header, gates and footer stay."""
-        self._zoom(None if self.zoomed else self.focused_pane() or PaneName.OUTPUT)
-
-    def _zoom(self, name: PaneName | None) -> None:
-        self.zoomed = name
-        if name is not None:
-            self._show_group(GROUP_OF[name])
-        self.call_after_refresh(self.dev.redraw)
-
     # ── output ──
 
     def do_search(self) -> None:
         """Filters the tasks where they have the keys, else searches the output."""
-        if self.mode is not Mode.FLIGHT:
-            self.set_mode(Mode.FLIGHT)
+        self.fly()
         if self.focused_pane() is PaneName.TASKS:
             self.add_class("-filtering")
             self.query_one("#task-filter", Input).focus()
             return
-        self._show_group(PaneGroup.WORK)
-        self._place(self.dev.view, self.query_one(StripPanel))
+        self.show_group(PaneGroup.WORK)
+        self.place_now()
         self.output().open_search()
 
     def do_match_next(self) -> None:
@@ -320,7 +265,7 @@ class Dashboard(WatchPage):
         elif self.has_class("-filtering"):
             self.end_filter()
         elif self.zoomed:
-            self._zoom(None)
+            self.zoom(None)
         elif self.mode is not self._wanted:
             self.set_mode(self._wanted)
         else:
@@ -349,7 +294,3 @@ class Dashboard(WatchPage):
     def on_strip_panel_chosen(self, event: StripPanel.Chosen) -> None:
         event.stop()
         self.dev.choose(event.task)
-
-
-for _pane in FOCUSED:
-    setattr(Dashboard, f"do_pane_{_pane.name}", partialmethod(Dashboard.focus_pane, _pane.name))

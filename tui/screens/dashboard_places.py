@@ -17,7 +17,7 @@ from tui.panels.recent import RecentPanel
 from tui.panels.strip import StripPanel
 from tui.panels.strip_text import lanes_of
 from tui.panels.task_facts import task_facts
-from tui.panels.tasks import row_count, wanted_width
+from tui.panels.task_rows import row_count, task_rows, unfolded, wanted_width
 
 if TYPE_CHECKING:
     from tui.screens.dashboard import Dashboard
@@ -29,6 +29,7 @@ LEFT_EVENTS = "recent-left"
 FRAME = 4
 """Cells of a pane that are no text."""
 MOST_FACTS, MOST_LADDER, MOST_HEALTH = 14, 20, 24
+MOST_LISTED = 40
 GROUP_OF = {pane.name: pane.group for pane in PANES}
 
 
@@ -41,13 +42,19 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
         lanes=len(lanes_of(view, flight)),
         running=len(running_tasks(view.state)),
         titles=titles,
-        tasks=row_count(view),
+        tasks=_listed(view, tasks - FRAME),
         facts=len(task_facts(view, tasks - FRAME, MOST_FACTS)),
         stages=len(iteration_lines(view, 60, 99)),
         ladder=min(MOST_LADDER, len(ladder_lines(view, side, 99))),
         health=min(MOST_HEALTH, len(health_lines(view, side, 99))),
         health_least=min(MOST_HEALTH, len(health_lines(view, side, 0))),
     )
+
+
+def _listed(view: View, width: int) -> int:
+    """Rows of the list of tasks with every title whole; a list that is long anyway scrolls, and is not drawn for it."""
+    rows = row_count(view)
+    return rows if rows > MOST_LISTED else len(unfolded(view, task_rows(view, width), width, 2 * MOST_LISTED))
 
 
 def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool) -> None:

@@ -23,6 +23,7 @@ SHOWN = 5000
 
 class Log(ListPage):
     NAME = "log"
+    LIST_BY_CONTENT = False
     CSS_PATH = ["pages.tcss", "events.tcss"]
 
     def __init__(self) -> None:

@@ -84,7 +84,8 @@ def _attribution(view: View, result: CheckResult, width: int) -> list[Line]:
         if number:
             lines.append(crop([(f"{sign} ", style), (f"{number:>5}  ", "fg bold"), (words, "fg")], width))
     for name in result.failing[:50]:
-        lines.append(crop([(f"  {glyphs.bad} ", "bad"), (outside(name), "fg")], width))
+        first, *more = wrap(outside(name), width - 4, "fg")
+        lines += [((f"  {glyphs.bad} ", "bad"), *first[1:]), *((("    ", ""), *line[1:]) for line in more)]
     return lines
 
 

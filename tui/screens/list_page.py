@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -11,13 +12,26 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from engine.link.protocol import Answered, AnyQuery
-from tui.kit.paint import Line, outside
+from tui.kit.paint import Line, cells_of, outside, plain
 from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.screens.page import Page
 
 FILTER = "words to look for; enter keeps, esc ends"
+
+UNBOUND = 400
+"""Cells in which no row of a list is cut."""
+LIST_LEAST, LIST_MOST = 30, 48
+"""Cells a list has in any case, and the share of the screen, in percent, that it never exceeds."""
+LIST_FRAME = 4
+
+
+def needed(row: Line) -> int:
+    """Cells of a row without the blanks that bring its end to the right."""
+    words = plain([row])
+    gap = max((len(blanks) for blanks in re.findall(r" {3,}", words.lstrip())), default=1)
+    return cells_of(words) - gap + 1
 
 
 class SheetPage(Page):
@@ -89,6 +103,12 @@ class ListPage(SheetPage):
     """`rows` gives the list, `draw` the sheet for the row under the cursor."""
 
     LIST_TITLE = ""
+    LIST_BY_CONTENT = True
+    """The list is as wide as its rows; else the style sheet says how wide."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._list_width = 0
 
     def body(self) -> Iterable[Widget]:
         with Horizontal(id="body"):
@@ -111,10 +131,24 @@ class ListPage(SheetPage):
         raise NotImplementedError
 
     def update_view(self, view: View) -> None:
+        whole = self.rows(view, UNBOUND)[0] if self.LIST_BY_CONTENT else []
         width, _ = self.menu.room
+        if whole and self._fit_list(whole):
+            width = self._list_width - LIST_FRAME  # what it has from the next frame on
         if width > 0:
-            self.menu.set_rows(*self.rows(view, width))
+            self.menu.set_rows(*self.rows(view, width), whole)
         super().update_view(view)
+
+    def _fit_list(self, rows: list[Line]) -> bool:
+        """As many columns as the widest row needs, while the sheet keeps more than the list; true if that changed."""
+        most = max(LIST_LEAST, self.size.width * LIST_MOST // 100)
+        wanted = max(LIST_LEAST, min(max((needed(row) for row in rows), default=0) + LIST_FRAME, most))
+        if wanted == self._list_width:
+            return False
+        self._list_width = wanted
+        self.query_one("#side").styles.width = wanted
+        self.call_after_refresh(self.dev.redraw)
+        return True
 
     # ── the filter ──
 

@@ -33,12 +33,11 @@ class Picker(ListPage):
         if sprint is None:
             return wrap('A sprint is one request and its plan. Type: devteam plan "what you want"', width, "muted")
         self.sheet.set_title(outside(sprint.id))
-        done: list[Span] = [
-            (f"{sprint.done} of {sprint.total} tasks  ", "fg"),
-            *meter(sprint.done, sprint.total, 16, view.glyphs, "good"),
-        ]
+        words = f"{sprint.done} of {sprint.total} tasks  "
+        cells = max(4, min(16, width - 9 - len(words)))
+        done: list[Span] = [(words, "fg"), *meter(sprint.done, sprint.total, cells, view.glyphs, "good")]
         facts: list[Line] = [
-            ((outside(sprint.title), "fg bold"),),
+            *wrap(outside(sprint.title), width, "fg bold"),
             BLANK,
             ((pad("status", 9), "muted"), (outside(sprint.status), "fg")),
             ((pad("done", 9), "muted"), *done),
