@@ -19,6 +19,8 @@ from tui.kit.view import View, running_tasks
 from tui.kit.wording import clock_time
 from tui.panels.panel import shorter
 
+COUNCIL = "council"
+
 
 def tasks_of_tiles(view: View, tiles: int) -> list[str]:
     """Which task each tile shows: the lanes in their order, and the selected one always among them."""
@@ -38,7 +40,7 @@ def speaking(view: View, task: str) -> str:
     calls = [effect for effect in view.state.task_in_flight(task) if isinstance(effect, CallAgent)]
     seats = sum(bool(call.seat) for call in calls)
     if seats:
-        return f"council, {plural(seats, 'seat')}"
+        return f"{COUNCIL}, {plural(seats, 'seat')}"
     return calls[0].role.value if calls else ""
 
 
@@ -114,13 +116,15 @@ class OutputPanel(Vertical):
         )
 
     def _names(self, view: View, selected: bool) -> list[str]:
-        """Whose output this is, the longest first: before the task's title goes, lane and speaker do."""
+        """Whose output this is, the longest first: before the task's title goes, lane and speaker do; a council stays."""
         task = view.state.tasks.get(self.task_id)
         mark = f"{view.glyphs.cursor} " if selected and self.slot_of > 1 else ""
         lane = f"lane {task.lane + 1}" if task is not None and view.state.policy.lanes > 1 and task.lane >= 0 else ""
         who, title = speaking(view, self.task_id), outside(task.spec.title) if task is not None else ""
         name = f"T{outside(self.task_id)}" if self.task_id else ""
-        wordings = ((name, title, lane, who), (name, title, who), (name, title), ("OUTPUT", name, lane, who), (name,))
+        short = ("OUTPUT", name, lane, who)
+        last = (short, (name, title)) if who.startswith(COUNCIL) else ((name, title), short)
+        wordings = ((name, title, lane, who), (name, title, who), *last, (name,))
         return [mark + f" {view.glyphs.sep} ".join(part for part in parts if part) for parts in wordings]
 
     def announce(self, view: View) -> None:
