@@ -116,7 +116,7 @@ class OutputPanel(Vertical):
         )
 
     def _names(self, view: View, selected: bool) -> list[str]:
-        """Whose output this is, the longest first: before the task's title goes, lane and speaker do; a council stays."""
+        """Whose output this is, the longest first: before the task's title goes, lane and speaker do, no council."""
         task = view.state.tasks.get(self.task_id)
         mark = f"{view.glyphs.cursor} " if selected and self.slot_of > 1 else ""
         lane = f"lane {task.lane + 1}" if task is not None and view.state.policy.lanes > 1 and task.lane >= 0 else ""
