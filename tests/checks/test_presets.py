@@ -240,6 +240,33 @@ def test_sources_that_are_not_installed_and_the_makefile_are_the_last_ways(tmp_p
     assert ways[-1].command == ("make", "test")
 
 
+@pytest.mark.parametrize(
+    ("unit", "more", "demanded"),
+    [
+        pytest.param("nyc --lines 100 --check-coverage tape a.js", {}, True, id="in the script"),
+        pytest.param("c8 --100 tape a.js", {}, True, id="c8"),
+        pytest.param("nyc tape a.js", {"nyc": {"check-coverage": True}}, True, id="in package.json"),
+        pytest.param("nyc tape a.js", {}, False, id="measured only"),
+        pytest.param("tape a.js", {"nyc": {"check-coverage": True}}, False, id="not by npm test"),
+    ],
+)
+def test_the_coverage_that_npm_test_demands_is_a_check_of_its_own(
+    tmp_path: Path, unit: str, more: dict[str, object], demanded: bool
+) -> None:
+    """fastq: code that no test of the script covers leaves the project's own `npm test` red."""
+    manifest = {"scripts": {"test": unit}, "devDependencies": {"tape": "5"}, **more}
+    lay(
+        tmp_path,
+        {"package.json": json.dumps(manifest), "a.js": ""} | {f"node_modules/.bin/{x}": "" for x in ("nyc", "c8")},
+    )
+    for name in ("nyc", "c8"):
+        (tmp_path / "node_modules/.bin" / name).chmod(0o755)
+    found = survey(tmp_path, lambda program: f"/usr/bin/{program}" if program == "node" else None)
+    tests, *coverage = (candidate.check for candidate in found.candidates)
+    assert tests.name == "tape" and tests.command[2].endswith("; tape a.js")
+    assert [(one.kind, unit in one.command[2]) for one in coverage] == [(CheckKind.LINT, True)] * demanded
+
+
 def test_the_style_that_npm_test_asks_for_is_a_check_of_its_own(tmp_path: Path) -> None:
     """fastq: a change that `standard` refuses leaves the project's own `npm test` red."""
     scripts = {"lint": "standard --verbose | snazzy", "unit": "nyc tape a.js", "audit": "npm audit", "pub": "publint"}

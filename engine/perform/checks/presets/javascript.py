@@ -30,6 +30,7 @@ ESLINT = (
 SHELL = set("|&;<>$`*?[")
 EVERYWHERE = re.compile(r"--workspaces|\s-ws\b|\blerna\b|\bturbo\b|\bnx\b|pnpm (-r|--recursive)|yarn workspaces")
 """A script of the top that only runs the packages' own: those are found themselves."""
+DEMANDS = re.compile(r"\s--(?:check-coverage|100|lines|branches|functions|statements)\b")
 NPM_TEST = CheckSpec(
     name="npm test",
     kind=CheckKind.TESTS,
@@ -53,6 +54,7 @@ def detect_javascript(package: Package) -> Iterator[Found]:
         parts = take_apart(scripts)
         yield _tests(package, parts, needs)
         yield from _style(package, parts)
+        yield from _coverage(package, parts, manifest)
     if "typescript" in needs and package.has("tsconfig.json"):
         yield _tool(package, "tsc", lambda program: _tsc(program))
     if "eslint" in needs or "eslintConfig" in manifest or package.has(*ESLINT):
@@ -70,6 +72,30 @@ def _style(package: Package, parts: Parts) -> Iterator[Found]:
             continue
         line = _line(replace(NPM_TEST, name=program, kind=CheckKind.LINT, group="", timeout=120), _unpiped(segment))
         yield Candidate(check=line)
+
+
+def _coverage(package: Package, parts: Parts, manifest: dict[str, Any]) -> Iterator[Found]:
+    """A share of covered code that `npm test` demands: a change whose test the script does not name leaves it red."""
+    for segment in parts.tests:
+        measuring = segment.split()[0] if segment.startswith(MEASURING) else ""
+        if not measuring or not _demands(package, segment, measuring, manifest):
+            continue
+        if not package.node(measuring):
+            yield LeftOut(name=measuring, reason="part of npm test, but not installed here", fix="npm install")
+            continue
+        path = 'PATH="$PWD/node_modules/.bin:$PATH"; '
+        line = path + " && ".join((*(f"( {step} ) >&2" for step in parts.build), segment))
+        yield Candidate(
+            check=replace(NPM_TEST, name=measuring, kind=CheckKind.LINT, group="", command=("sh", "-c", line))
+        )
+
+
+def _demands(package: Package, segment: str, measuring: str, manifest: dict[str, Any]) -> bool:
+    if DEMANDS.search(segment):
+        return True
+    files = (f".{measuring}rc", f".{measuring}rc.json")
+    tables = [reading.table(manifest, measuring), *(reading.as_json(package.text(name)) for name in files)]
+    return any(table.get("check-coverage") or table.get("checkCoverage") for table in tables)
 
 
 def _unpiped(segment: str) -> str:
