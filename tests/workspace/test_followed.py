@@ -39,8 +39,11 @@ def judged(work: Workspace, folder: Path, base: str, tracked_only: bool = False)
     env = {"GIT_INDEX_FILE": str(index)}
     rules = work._rules(work.head()).path
     git(folder, *place, "read-tree", base, env=env)
-    adding = ("add", "-u") if tracked_only else ("-c", f"core.excludesFile={rules}", "add", "-A")
-    git(folder, *place, "-c", "advice.addEmbeddedRepo=false", *adding, ".", env=env)
+    git(folder, *place, "add", "-u", ".", env=env)
+    if not tracked_only:  # not by `add -A`: that believes a .gitignore of the agent's
+        new = git(folder, *place, "ls-files", "-z", "--others", f"--exclude-from={rules}", env=env).split("\0")
+        for path in filter(None, new):
+            git(folder, *place, "update-index", "--add", "--replace", "--", path, env=env)
     return git(folder, *place, "write-tree", env=env).strip()
 
 
