@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -164,6 +165,14 @@ TABLE = [
     ),
     pytest.param(LINT, lint(problems=("not JSON",)), None, Verdict.ERROR, "not JSON", id="lint-unreadable"),
     pytest.param(PLAIN, plain(0), None, Verdict.PASS, "offers no report", id="exit-only-pass-is-said"),
+    pytest.param(
+        PLAIN,
+        replace(plain(1), output="all\nERROR: lines (98%) \x1b[2Jdo not reach 100%\nbye\n"),
+        None,
+        Verdict.FAIL,
+        "offers no report: ERROR: lines (98%) do not reach 100%",
+        id="exit-only-last-complaint",
+    ),
     pytest.param(PLAIN, plain(1), None, Verdict.FAIL, "exit code 1", id="exit-only-fail"),
     pytest.param(PLAIN, plain(1), plain(1), Verdict.FAIL, "failed on the base too", id="exit-only-cannot-tell"),
     pytest.param(PLAIN, plain(127), None, Verdict.ERROR, "missing", id="command-not-found"),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Mapping
 from typing import assert_never, get_args
 
 from msgspec.structs import replace
 
+from engine.core.clean import clean_line
 from engine.core.model import CheckKind, CheckResult, Finding, Verdict
 from engine.perform.checks.proof.attribute import Attribution, attribute, fingerprint, new_findings
 from engine.perform.checks.run.measure import BAD, IDLE, Case, Measurement
@@ -16,6 +18,7 @@ from engine.perform.checks.run.witness import MISSING
 from engine.perform.process.spawning import Ending
 
 FAILING = ("error", "critical")
+COMPLAINT = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)?|not ok|fatal|does not|cannot)\b")
 
 
 def usable(before: Measurement | None) -> Measurement | None:
@@ -241,8 +244,14 @@ def _graded(spec: CheckSpec, finding: Finding, critical_rules: tuple[str, ...]) 
 def _exit_only(spec: CheckSpec, after: Measurement, base: Measurement | None, blank: CheckResult) -> CheckResult:
     if after.exit_code in spec.ok_exits:
         return replace(blank, verdict=Verdict.PASS, reason=f"exit code {after.exit_code}; it offers no report")
-    reason = f"exit code {after.exit_code}; it offers no report"
+    reason = f"exit code {after.exit_code}; it offers no report" + _last_complaint(after.output)
     if base is not None and base.exit_code not in spec.ok_exits:
         reason += ". It failed on the base too, and an exit code cannot tell the two apart: "
         reason += "give it a report or make it not required"
     return replace(blank, verdict=Verdict.FAIL, reason=reason, failing=(f"exit {after.exit_code}",), errors=1)
+
+
+def _last_complaint(output: str) -> str:
+    """The last line that speaks of an error: all that such a check says of itself."""
+    lines = [clean_line(line, 160) for line in output.splitlines() if COMPLAINT.search(line)]
+    return f": {lines[-1].strip()}" if lines else ""
