@@ -4,9 +4,9 @@
 from __future__ import annotations
 
 import pytest
-from msgspec.structs import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from engine.core.model import CheckKind, Finding, Verdict
 from engine.perform.checks.proof.check_result import check_result
