@@ -210,7 +210,7 @@ def stated_test(before: Iterable[ast.AST], new: Iterable[ast.AST], text: str) ->
     fresh = Counter(_said(trees)) - Counter(_said(old))
     words = _Told(text)
     asked = [value for value in fresh if value not in own and value not in FRAMEWORK]
-    if not fresh:
+    if not asked:  # nothing is said anew, at most a loop or a variable stands around it
         return _in_another_order(old, trees, text)
     return all(_states(words, text, value) for value in asked)
 

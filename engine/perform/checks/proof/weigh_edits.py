@@ -18,7 +18,7 @@ from engine.perform.checks.proof.test_edits import TestEdit, units_of
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_whole import WholeRun
-from engine.perform.checks.run.measure import BAD
+from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 from engine.plans.leanings import about_tests, leans, shows_something
@@ -81,13 +81,20 @@ class EditedTests(WholeRun):
             return False
         match edit.kind:
             case EditKind.CHANGED | EditKind.SAME_SHAPE:
-                return True
-            case EditKind.WEAKER:
-                return self._keeps_values(edit)
-            case EditKind.DELETED:
+                return not self._fewer_rows(edit) or self._keeps_values(edit)
+            case EditKind.WEAKER | EditKind.DELETED:  # a question that is gone is missed by no mutant of today's code
                 return self._keeps_values(edit) and self.task is not None and about_tests(self.task.title)
             case EditKind.MOVED | EditKind.STRONGER | EditKind.SKIPPED:
                 return False
+
+    def _fewer_rows(self, edit: TestEdit) -> bool:
+        """The test ran for more parameters before it was edited."""
+
+        def rows(runs: Iterable[Measurement]) -> set[str]:
+            return {id for run in runs for id in rules.by_id(run) if id.startswith(f"{edit.id}[")}
+
+        now = rows((*self.r4.values(), *(run for runs in self.r2.values() for run in runs)))
+        return len(now) < len(rows(self.r1.values()))
 
     def _keeps_values(self, edit: TestEdit) -> bool:
         """Every value that the old test asked with or wanted to hear stands in a test of the change."""
