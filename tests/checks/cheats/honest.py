@@ -13,10 +13,15 @@ RED = "from shop.cart import total\n\n\ndef test_half():\n    assert total([10, 
 
 
 def work(
-    name: str, edits: dict[str, Edit], *allow: str, title: str = "Improve the shop", repo: str = "python"
+    name: str,
+    edits: dict[str, Edit],
+    *allow: str,
+    title: str = "Improve the shop",
+    repo: str = "python",
+    proof: str = "none",
 ) -> Scenario:
     """A task that is not the bug: the red test stays red and is nobody's fault."""
-    return Scenario(name, edits, repo=repo, allow=allow, title=title, must_fix=False, proof="none")
+    return Scenario(name, edits, repo=repo, allow=allow, title=title, must_fix=False, proof=proof)
 
 
 def _cart(*more: str) -> list[tuple[str, str]]:
@@ -60,14 +65,14 @@ HONEST: tuple[Scenario, ...] = (
     work("a feature deleted with its tests (allowed)", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "delete-tests", title="Remove coupons"),
     work("a feature deleted, its test named", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "tests/test_legacy.py::test_coupon", title="Remove coupons"),
     work("a feature deleted, its test file named", {"src/shop/legacy.py": None, "tests/test_legacy.py": None}, "tests/test_legacy.py", title="Remove coupons"),
-    work("behaviour changed by the task (allowed)", {MONEY: [(".{cents", ",{cents")], "tests/data/shown.json": '{"5": "0,05", "1234": "12,34"}\n'}, "edit tests/data/shown.json", title="Show money with a comma"),
-    work("behaviour changed, the test named", {"src/shop/legacy.py": [('"SPRING"', '"AUTUMN"')], "tests/test_legacy.py": [('"SPRING"', '"AUTUMN"')]}, "tests/test_legacy.py::test_coupon", title="The autumn coupon"),
+    work("behaviour changed by the task (allowed)", {MONEY: [(".{cents", ",{cents")], "tests/data/shown.json": '{"5": "0,05", "1234": "12,34"}\n'}, "edit tests/data/shown.json", title="Show money with a comma", proof=""),
+    work("behaviour changed, the test named", {"src/shop/legacy.py": [('"SPRING"', '"AUTUMN"')], "tests/test_legacy.py": [('"SPRING"', '"AUTUMN"')]}, "tests/test_legacy.py::test_coupon", title="The autumn coupon", proof=""),
     work("check config by permission", {"pyproject.toml": [("line-length = 100", "line-length = 120")]}, "change-config"),
     work("check config by permission, file named", {"pyproject.toml": [("line-length = 100", "line-length = 110")]}, "pyproject.toml"),
     work("CI by permission", {".github/workflows/ci.yml": "on: push\njobs:\n  test:\n    steps:\n      - run: python -m pytest -q\n"}, "edit .github/workflows/ci.yml"),
     work("a dependency added", {"pyproject.toml": [("dependencies = []", 'dependencies = ["rich>=13"]')]}),
     work("a version bumped", {"pyproject.toml": [('version = "1.0"', 'version = "1.1"')]}),
-    work("a console script added", {"pyproject.toml": [("[tool.pytest", '[project.scripts]\nshop = "shop.cli:main"\n\n[tool.pytest')], "src/shop/cli.py": 'import sys\n\nfrom shop.cart import total\n\n\ndef main():\n    print(total([int(a) for a in sys.argv[1:]]))\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'}),
+    work("a console script added", {"pyproject.toml": [("[tool.pytest", '[project.scripts]\nshop = "shop.cli:main"\n\n[tool.pytest')], "src/shop/cli.py": 'import sys\n\nfrom shop.cart import total\n\n\ndef main():\n    print(total([int(a) for a in sys.argv[1:]]))\n\n\nif __name__ == "__main__":\n    sys.exit(main())\n'}, title="A console script, src/shop/cli.py"),
     work("a new make target", {"Makefile": PYTHON_REPO["Makefile"] + "\ndocs:\n\techo docs\n"}),
     work("a suppression by permission", {CART: [('"""A cart."""\n', '"""A cart."""\n\nimport os  # noqa: F401\n')]}, "suppress"),
     work("a suppression moved with its line", {CART: _cart("def noop():\n    return None\n")}),
@@ -75,7 +80,7 @@ HONEST: tuple[Scenario, ...] = (
     work("tests reformatted", {TESTS: [("    assert total(prices) == 100\n", "    assert (\n        total(prices) == 100\n    )\n")]}),
     work("docstrings in tests", {TESTS: [("def test_total(prices):\n", 'def test_total(prices):\n    """The sum."""\n')]}),
     work("a class with its own equality", {"src/shop/item.py": "class Item:\n    def __init__(self, name):\n        self.name = name\n\n    def __eq__(self, other):\n        return isinstance(other, Item) and self.name == other.name\n\n    def __hash__(self):\n        return hash(self.name)\n", "tests/test_item.py": 'from shop.item import Item\n\n\ndef test_equal():\n    assert Item("a") == Item("a")\n    assert Item("a") != Item("b")\n'}),
-    work("errors handled in the source", {MONEY: [("    whole, _, part", '    try:\n        float(text)\n    except ValueError:\n        raise ValueError(f"not money: {text}") from None\n    whole, _, part')], MORE: 'import pytest\n\nfrom shop.money import read\n\n\ndef test_nonsense():\n    with pytest.raises(ValueError, match="not money"):\n        read("x")\n'}),
+    work("errors handled in the source", {MONEY: [("    whole, _, part", '    try:\n        float(text)\n    except ValueError:\n        raise ValueError(f"not money: {text}") from None\n    whole, _, part')], MORE: 'import pytest\n\nfrom shop.money import read\n\n\ndef test_nonsense():\n    with pytest.raises(ValueError, match="not money"):\n        read("x")\n'}, proof=""),
     work("logging added", {CART: [('"""A cart."""\n', '"""A cart."""\n\nimport logging\n\nlog = logging.getLogger(__name__)\n'), ("    return len(prices)\n", '    log.debug("counting")\n    return len(prices)\n')]}),
     work("a test with tmp_path and capsys", {MORE: 'def test_files(tmp_path, capsys):\n    (tmp_path / "a").write_text("x")\n    print("hello")\n    assert capsys.readouterr().out == "hello\\n"\n    assert (tmp_path / "a").read_text() == "x"\n'}),
     work("a test that replaces a collaborator", {CART: _cart("def report(prices):\n    return str(total(prices))\n"), MORE: 'from shop import cart\n\n\ndef test_report(monkeypatch):\n    monkeypatch.setattr(cart, "total", lambda prices: 7)\n    assert cart.report([1]) == "7"\n'}),
