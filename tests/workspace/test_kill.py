@@ -131,7 +131,7 @@ def test_commit(work: Workspace, repo: Path) -> None:
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.torture)])
 @pytest.mark.parametrize(
-    "dirty", ["beside", *(pytest.param(one, marks=pytest.mark.torture) for one in ("clean", "same-file", "unborn"))]
+    "dirty", ["beside", "same-file", *(pytest.param(one, marks=pytest.mark.torture) for one in ("clean", "unborn"))]
 )
 def test_land(dirty: str, every: int, tmp_path: Path) -> None:
     repo = make_repo(tmp_path / "repo", commit=dirty != "unborn")

@@ -156,18 +156,23 @@ def _tree(store: Store, commit: str) -> str:
 
 def _new_index(store: Store, anchor: Anchor, target: str, included: bool) -> tuple[Path, str]:
     """The user's index as it will be: their staged edits kept, the rest moved on. Made on a private copy."""
-    index = store.index("land")
+    index, moved = store.index("land"), trees.tree_of(store.git, target)
     if included:
         seen, _ = user_files(store, index)
         before = anchor.tree
-        fresh = [c.path for c in trees.diff(store.git, before, seen.tree, lines=False) if c.kind == "added"]
+        lands = {c.path: (c.new_mode, c.new) for c in trees.diff(store.git, before, moved, lines=False)}
+        fresh = [
+            c.path
+            for c in trees.diff(store.git, before, seen.tree, lines=False)
+            if c.kind == "added" and lands.get(c.path) != (c.new_mode, c.new)  # by a landing that was broken off
+        ]
         _leave_out(store, index, fresh, anchor.index_tree)
     else:
         copy_index(store.repo.git_dir, index)
         before = _tree(store, anchor.head)
     git = store.repo.git(index, store.git_objects)
     try:
-        git.run("read-tree", "-i", "-m", before, trees.tree_of(store.git, target))
+        git.run("read-tree", "-i", "-m", before, moved)
     except GitError:  # said in words by `land_obstacles`: something is staged that was not
         return index, ""
     return index, git.line("write-tree")
