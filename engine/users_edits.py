@@ -87,6 +87,9 @@ class UsersEdits:
             return [_not_taken_up(refused)]
         if config_hash(config) == self._config_hash:
             return []
+        if not self._project.repo.config.is_file():  # without it all would be as by default: no budget of the user's
+            said = f"{self._project.repo.config} is gone: the settings that were in it still hold"
+            return [ev.Noted(text=said, level="warning", hint="bring it back, or stop the run")]
         self._config_hash = config_hash(config)
         said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
         return [ev.PolicyChanged(policy=self._policy_of(config), summary=said)]

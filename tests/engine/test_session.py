@@ -96,6 +96,31 @@ async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
     await session.send(Answer(gate=gate, choice="y", by="test"))
 
 
+async def test_a_config_that_is_gone_while_a_gate_waits_loosens_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A folder that is cleaned up, a branch that was switched: the defaults are not what the user wants to spend."""
+    monkeypatch.setattr(users_edits, "EVERY", 0.1)
+    bench = Bench(tmp_path, GATED)
+
+    async def remove(session: Session, gate: str) -> None:
+        config = bench.project.repo.config
+        text = config.read_text()
+        config.unlink()
+        async with asyncio.timeout(patience(40)):
+            while not any("is gone" in note.text for note in bench.of(ev.Noted)):
+                await asyncio.sleep(0.02)
+        config.write_text(text)
+        await session.send(Answer(gate=gate, choice="y", by="test"))
+
+    def react(session: Session, event: ev.AnyEvent) -> object:
+        return remove(session, event.gate) if isinstance(event, ev.GateOpened) else None
+
+    state = await bench.run(react, attended=True)
+    assert bench.of(ev.PolicyChanged) == []
+    assert state.tasks["1.1"].status is Status.COMPLETE
+
+
 async def test_plan_and_config_edited_while_a_gate_waits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(users_edits, "EVERY", 0.1)
     bench = Bench(tmp_path, GATED)
