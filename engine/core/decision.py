@@ -11,12 +11,9 @@ from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Verdi
 from engine.core.records import record_of
 from engine.core.state import Record, State, TaskState
 from engine.core.stuck import stuck
-from engine.core.verdict import critical, of_task
+from engine.core.verdict import TRIES_TO_PROVE, critical, of_task
 from engine.core.vocabulary import Claim, Recovery
 from engine.core.wording import plural
-
-TRIES_TO_PROVE = 1
-"""Iterations that may show nothing before a human is asked."""
 
 
 def judge(state: State, task: TaskState) -> list[AnyEvent]:

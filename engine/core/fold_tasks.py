@@ -20,7 +20,7 @@ from engine.core.state import (
     Step,
     TaskState,
 )
-from engine.core.verdict import counts, of_checks, proven
+from engine.core.verdict import asks_permission, counts, of_checks, proven
 from engine.core.vocabulary import Choice, Claim, Council, GateKind
 
 PROOF = "proof"
@@ -279,7 +279,7 @@ def _scoped(state: State, task: TaskState, event: ev.ScopeChecked) -> TaskState:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1, overflowed=False)
     if event.verdict is Verdict.PASS:
         if (before := known(task)) is not None:
-            return replace(before, step=Step.DECIDE)
+            return replace(before, step=Step.PERMISSION_GATE if _asks(state, before) else Step.DECIDE)
         return replace(task, step=Step.SCOPE_JUDGE if state.policy.scope_judge and task.changes else Step.CHECKS)
     if event.verdict is Verdict.FAIL and task.attempt - task.overflows - task.cut_short <= state.policy.scope_retries:
         return replace(task, step=Step.PREPARE, attempt=task.attempt + 1)
@@ -312,7 +312,7 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
         # No rung and no council can install a tool; the work is kept, and judged once the tool is there.
         words = "; ".join(f"check {result.name}: {result.reason}" for result in gone)
         return mend(task, words, "install it, then: devteam run (or answer retry)", Step.CHECKS)
-    if event.proof is ProofVerdict.QUESTION and event.questions:
+    if _asks(state, task):
         return replace(task, step=Step.PERMISSION_GATE, approved=False, queued_at=0.0)
     if event.proof is ProofVerdict.ERROR:
         if not task.check_errors:
@@ -324,6 +324,10 @@ def _checked(state: State, task: TaskState, event: ev.ChecksFinished) -> TaskSta
         return replace(task, step=Step.COMMIT)
     task = replace(task, approved=False, queued_at=0.0)
     return replace(task, step=Step.REVIEW if passed and proven(task) and state.policy.review else Step.DECIDE)
+
+
+def _asks(state: State, task: TaskState) -> bool:
+    return asks_permission(task, last=task.iteration >= limit(state, task))
 
 
 def _as_evidence(event: ev.ChecksFinished) -> tuple[CheckResult, ...]:

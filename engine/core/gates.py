@@ -131,7 +131,8 @@ def question_words(task: TaskState) -> str:
     """What the change needs, in a line."""
     asked = task.questions
     more = f" (and {len(asked) - 1} more)" if len(asked) > 1 else ""
-    return f"needs a permission: {asked[0].text}{more}" if asked else task.reason or "needs a permission"
+    need = "not shown" if task.proof is ProofVerdict.UNPROVEN else "needs a permission"
+    return f"{need}: {asked[0].text}{more}" if asked else task.reason or need
 
 
 def question_action(task: TaskState) -> str:

@@ -30,6 +30,7 @@ def with_present(task: TaskState) -> tuple[Judgement, ...]:
         proof=task.proof,
         proof_reason=task.proof_reason,
         proofs=task.proofs,
+        questions=task.questions,
         review=task.review,
     )
     return (*task.judged, mine)[-KEPT:]
@@ -49,6 +50,7 @@ def known(task: TaskState) -> TaskState | None:
         proof=past.proof,
         proof_reason=past.proof_reason,
         proofs=past.proofs,
+        questions=past.questions,
         review=past.review,
     )
 

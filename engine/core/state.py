@@ -141,6 +141,7 @@ class Judgement(Struct, frozen=True, kw_only=True):
     proof: ProofVerdict | None = None
     proof_reason: str = ""
     proofs: tuple[Proof, ...] = ()
+    questions: tuple[Question, ...] = ()
     review: Review | None = None
 
 

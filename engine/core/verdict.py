@@ -114,6 +114,26 @@ def proven(task: TaskState) -> bool:
             assert_never(task.proof)
 
 
+TRIES_TO_PROVE = 1
+"""Iterations that may show nothing before a human is asked."""
+
+
+def asks_permission(task: TaskState, *, last: bool) -> bool:
+    """The present tree waits for a human: it needs a permission, or a part of it is not shown and was told already.
+
+    `last`: no further iteration could show it.
+    """
+    match task.proof:
+        case ProofVerdict.QUESTION:
+            return bool(task.questions)
+        case ProofVerdict.UNPROVEN:
+            return bool(task.questions) and (last or task.unproven >= TRIES_TO_PROVE)
+        case None | ProofVerdict.PROVEN | ProofVerdict.HARMLESS | ProofVerdict.FAIL | ProofVerdict.ERROR:
+            return False
+        case _:
+            assert_never(task.proof)
+
+
 def changes_wanted(task: TaskState) -> bool:
     """A review of the present tree stands, and it does not approve."""
     review = task.review

@@ -206,6 +206,41 @@ def test_green_work_that_ended_short_of_complete_can_be_taken_as_it_is_and_that_
     assert bool(obey(world.state, Accept(task="1.1")).events) is offered
 
 
+NOT_SHOWN = Question(rule="not-shown", text="no test tries “-1”", allow="accept not-shown")
+HALF_SHOWN: dict[str, object] = {**UNPROVEN, "questions": (NOT_SHOWN,)}
+
+
+@pytest.mark.parametrize(
+    ("iterations", "calls", "scope"),
+    [
+        pytest.param(9, 2, [], id="told once, and not shown by the second change"),
+        pytest.param(9, 2, [{"tree": "same"}, {"tree": "same"}], id="told once, and the same tree came again"),
+        pytest.param(1, 1, [], id="no iteration is left"),
+    ],
+)
+def test_what_one_line_would_accept_is_parked_with_that_line(
+    iterations: int, calls: int, scope: list[Surprise]
+) -> None:
+    """There is a proof, and a part that no test shows: a human answers with one line, and no agent is called again."""
+    story = Story("1.1", checks=[HALF_SHOWN] * (1 if scope else calls), scope=scope)
+    world = begin(story, ONE, task("1.2", "1.1"), task("1.3"), policy=replace(POLICY, max_iterations=iterations))
+    one = world.state.tasks["1.1"]
+    assert one.status is Status.PARKED and one.action == 'devteam allow 1.1 "accept not-shown"'
+    assert one.reason == "not shown: no test tries “-1”"
+    assert status(world, "1.2") is not Status.BLOCKED and status(world, "1.3") is Status.COMPLETE
+    before = world.calls()
+    assert len(before) == calls + 1, "the task's own, and the one of the task that does not wait"
+    order(world, Allow(task="1.1", entry="accept not-shown"))
+    assert again(world).outcome == "done"
+    assert len(world.calls()) == len(before) + 1, "only the task that waited is given to an agent"
+
+
+def test_attended_what_is_not_shown_is_asked_at_the_second_time() -> None:
+    world = begin(Story(checks=[HALF_SHOWN, HALF_SHOWN]), attended=True)
+    (gate,) = world.state.open_gates()
+    assert (gate.kind, "allow: accept not-shown" in gate.body) == ("permission", True)
+
+
 def test_the_result_that_repeats_the_proof_is_not_counted_twice() -> None:
     """As the judge delivers it: a failing result of its own beside the verdict. It is told, and climbs no ladder."""
     mirror = CheckResult(name="proof", kind=CheckKind.OWN, verdict=Verdict.FAIL, reason="UNPROVEN: add a test")

@@ -373,6 +373,11 @@ class Weighing(EditedTests):
             outcome = replace(outcome, reason=f"{outcome.reason}; no test reads {names}: nothing is known of it")
         weaker = [f"{spec.name}: {words}" for spec in self.tests if (words := runner_of(spec).weaker)]
         questions = tuple(fault.question() for fault in self.faults if fault.verdict is ProofVerdict.QUESTION)
+        if outcome.verdict is ProofVerdict.UNPROVEN and self.proofs:
+            # the next attempt is told; where that shows no more, a human may answer with one line
+            unshown = tuple(fault.question() for fault in self.faults if fault.allow)
+        else:
+            unshown = ()
         findings = [
             *self.findings,
             *(
@@ -386,7 +391,7 @@ class Weighing(EditedTests):
             results=tuple(self.results),
             findings=tuple(findings),
             proofs=tuple(self.proofs),
-            questions=questions,
+            questions=(*questions, *unshown),
             runs=tuple(self.trial.runs),
             notes=(*self.notes, *weaker),
         )
