@@ -293,7 +293,7 @@ class Runner:
                     raise
                 pause = min(LONGEST_HOLD, 2.0 ** min(tries, 6))
                 until = self._clock.now() + pause
-                reason = f"{MachineFault.STORE_FAULT.value}: {error} {error.hint}"
+                reason = f"{error.fault or MachineFault.STORE_FAULT}: {error} {error.hint}"
                 self._bus.publish(Countdown(effect=JOURNAL_HOLD, at=self._clock.now(), until=until, reason=reason))
                 tries += 1
                 await self._clock.sleep(pause)

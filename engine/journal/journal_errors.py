@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from engine.core.model import MachineFault
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -17,6 +19,9 @@ if TYPE_CHECKING:
 
 class JournalError(Exception):
     """Base of the journal's errors. Whatever was acknowledged before is safe."""
+
+    fault: MachineFault | None = None
+    """Which of the machine's faults it is, if it is one."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -26,9 +31,13 @@ class JournalError(Exception):
 class JournalFull(JournalError):
     """No space left. Nothing of the refused append is kept; the same journal works on once there is space."""
 
+    fault = MachineFault.DISK_FULL
+
 
 class JournalReadOnly(JournalError):
     """The file, its folder or the file system cannot be written."""
+
+    fault = MachineFault.STORE_FAULT
 
 
 class JournalLocked(JournalError):
@@ -45,6 +54,8 @@ class JournalMissing(JournalError):
 
 class JournalBroken(JournalError):
     """The disk or the system failed under the journal."""
+
+    fault = MachineFault.STORE_FAULT
 
 
 class JournalCorrupt(JournalError):

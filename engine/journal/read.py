@@ -13,7 +13,7 @@ from engine.core.events import Envelope, Unknown, decode
 from engine.journal import schema
 from engine.journal.journal_errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
 from engine.journal.rows import content
-from engine.journal.verify import DAMAGE, Damage, check, finding_damage
+from engine.journal.verify import Damage, check, finding_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,9 +76,9 @@ class Reader:
             return [str(row[0]) for row in self._connection.execute(_STREAMS)]
 
     def load_snapshot(self, stream: str, fingerprint: str | None) -> tuple[int, bytes] | None:
-        """The stream's snapshot, if it is whole, of this fingerprint (None: of any) and of this history: it is only
-        ever a cache."""
-        with contextlib.suppress(*DAMAGE):
+        """The stream's snapshot, if it can be read, is whole, of this fingerprint (None: of any) and of this history:
+        it is only ever a cache. Where the disk fails for good, the reading of the events says so."""
+        with contextlib.suppress(apsw.Error, UnicodeDecodeError):
             for seq, made_by, body, crc, chain in self._connection.execute(_SNAPSHOT, (stream,)):
                 whole = crc32(snapshot_content(stream, seq, made_by, body, chain)) == crc
                 if whole and fingerprint in (None, made_by) and self._chain_at(seq) == chain:

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from engine.core.model import MachineFault
+
 
 class UserError(Exception):
     """Words for the user. Exit code 4 is bad input or an untrusted repository, 3 waits for a human, 2 is the machine's
@@ -43,8 +48,11 @@ def _of_the_machine(error: BaseException, told: UserError) -> UserError:
     from engine.machine_words import ERRNOS, fault_in
 
     number = error.errno if isinstance(error, OSError) else None
-    fault = ERRNOS.get(number or 0) or fault_in(str(told))
-    return told if fault is None else UserError(f"{fault.value}: {told}", CURES[fault], code=2)
+    own: MachineFault | None = getattr(error, "fault", None)
+    fault = own or ERRNOS.get(number or 0) or fault_in(str(told))
+    if fault is None:
+        return told
+    return UserError(f"{fault.value}: {told}", (own and told.hint) or CURES[fault], code=2)
 
 
 def _told(error: BaseException) -> UserError | None:

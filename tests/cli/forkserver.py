@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,13 @@ ROOT = Path(__file__).parents[2]
 class ForkServer:
     """The client's side. One request at a time."""
 
-    def __init__(self, library: Path | None = None, begin: str = "") -> None:
-        """`library`: preloaded in every process; each calls its function `begin` when it has its own environment."""
+    def __init__(self, library: Path | None = None, begin: str = "", warm: Sequence[str] = ()) -> None:
+        """`library`: preloaded in every process; each calls its function `begin` when it has its own environment.
+        `warm`: modules beyond those of every command that the server imports, once."""
         env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8", "HOME": "/nonexistent"}
         self._begin = begin
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.cli.forkserver"],
+            [sys.executable, "-m", "tests.cli.forkserver", *warm],
             cwd=ROOT,
             env=env | ({"LD_PRELOAD": str(library)} if library else {}),
             stdin=subprocess.PIPE,
@@ -56,14 +58,18 @@ class ForkServer:
             return code, out.read_text(encoding="utf-8"), err.read_text(encoding="utf-8")
 
 
-def _serve() -> None:
+def _serve(warm: Sequence[str]) -> None:
     """The server's side: warm imports, then a child a line."""
+    import importlib
+
     import engine.service.doctor
     import engine.service.init
     import engine.service.landing
     import engine.service.running  # noqa: F401
     import tui.cli.app  # noqa: F401
 
+    for name in warm:
+        importlib.import_module(name)
     for line in sys.stdin.buffer:
         asked = json.loads(line)
         child = os.fork()
@@ -118,4 +124,4 @@ def _become(asked: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    _serve()
+    _serve(sys.argv[1:])

@@ -92,3 +92,24 @@ def test_no_read_error_is_taken_for_damage(disk: Unreadable, tmp_path: Path, tim
         assert failed, "a disk that never answers is named"
     else:
         assert not failed, "one bad moment keeps nobody from opening it"
+
+
+def test_a_snapshot_that_cannot_be_read_is_none(disk: Unreadable, tmp_path: Path) -> None:
+    """It is a cache: the events are read instead, and they say what is wrong with the disk."""
+    filled(tmp_path)
+    with opened(tmp_path) as journal:
+        journal.save_snapshot("s", 150, b"state" * 4000, "fold")
+        last = journal.last_seq()
+    met = 0
+    for number in range(1, 60):
+        with opened(tmp_path) as journal:
+            disk.arm(number, 10_000)
+            kept = journal.load_snapshot("s", "fold")
+            reached = disk.reads >= number
+            met += reached
+            assert reached == (kept is None)
+            disk.arm(0, 0)
+            assert journal.last_seq() == last
+        if not reached:
+            break
+    assert met, "the fault was never met"

@@ -1,10 +1,11 @@
 """The n-th operation fails: a real run by the command line with a shim that lets one write, sync, rename … fail.
 
     python -m tests.torture.nth OP [FIRST [STEP [RUNS]]]       prints a line for each run
-    python -m tests.torture.nth spread [EACH [DONE]]           of every operation, place and program EACH points
+    python -m tests.torture.nth all DONE [WORKERS [EACH]]      every operation of a sprint, or of every kind EACH
 
-The second looks at what an undisturbed run does and takes points from every kind of it, the rarest kinds first. DONE is
-a file with a line for each point that was run: they are not run again, so a long run can be cut into parts.
+The second looks at what an undisturbed run does, one point of every kind (operation, place, program) before the second
+of any, the rarest kinds first, and ends with a table. DONE is a file with a line for each point that was run: they are
+not run again, so a long run can be cut into parts.
 
 The processes are forked off one that has imported everything, with the shim in it: half of what a run cost was imports.
 """
@@ -13,15 +14,20 @@ from __future__ import annotations
 
 import errno
 import os
+import queue
 import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 
+import msgspec
+
+from engine.core.model import MachineFault, Struct
 from tests.cli.forkserver import ForkServer
 from tests.engine import small
 
@@ -68,7 +74,8 @@ def place_of(path: str) -> str:
 
 
 def spread(points: Sequence[Point], each: int) -> list[Point]:
-    """Of every kind the first three, the last, and others evenly between; one of each kind before the second of any."""
+    """Of every kind EACH: the first three, the last, and others evenly between; one of each kind before the second of
+    any. All, where EACH is no less than there are."""
     kinds: dict[tuple[str, str, str], list[Point]] = {}
     for point in points:
         kinds.setdefault(point.kind, []).append(point)
@@ -78,6 +85,8 @@ def spread(points: Sequence[Point], each: int) -> list[Point]:
 
 def _evenly(found: list[Point], each: int) -> list[Point]:
     wanted = [0, len(found) - 1, 1, 2, *(len(found) * part // each for part in range(1, each))]
+    if each >= len(found):
+        wanted.extend(range(len(found)))
     inside = [place for place in dict.fromkeys(wanted) if 0 <= place < len(found)]
     return [found[place] for place in inside[:each]]
 
@@ -101,12 +110,16 @@ class Ended:
     stderr: str
 
 
+WARM = ("git", "jinja2", "engine.html_report", "engine.service.reports", "tui.cli.headless", "tests.torture.templates")
+"""What a sprint imports besides, and its prompts compiled."""
+
+
 class Shim:
     """The built shim, and a server whose processes have it."""
 
     def __init__(self, library: Path) -> None:
         self.library = library
-        self.server = ForkServer(library, "nth_begin")
+        self.server = ForkServer(library, "nth_begin", WARM)
 
 
 @dataclass
@@ -157,24 +170,48 @@ def points_of(folder: Path, shim: Shim, ops: Iterable[str] = OPERATIONS) -> list
     return found
 
 
-def check(folder: Path, shim: Shim, op: str, number: int) -> tuple[str, bool]:
-    """(what is wrong, whether the operation came that far). It ends in words, and the next start completes."""
+class Row(Struct, frozen=True, kw_only=True):
+    """How one point ended."""
+
+    op: str
+    number: int
+    place: str = ""
+    program: str = ""
+    wrong: str = ""
+    reached: bool = True
+    exit_code: int = 0
+    """0: the run went on over the failure and completed."""
+    named: str = ""
+    """The machine's fault that an ended run named, or the last thing it said."""
+    next_exit: int | None = None
+    """Of the next start, where there had to be one."""
+
+
+def check(folder: Path, shim: Shim, op: str, number: int) -> str:
+    """What is wrong."""
+    return checked(folder, shim, Point(op, number, "", "")).wrong
+
+
+def checked(folder: Path, shim: Shim, point: Point) -> Row:
+    """The run ends well or in words that name what failed, no task ends for it, and the next start completes."""
     trial = Trial(folder, shim)
     before = small.user_side(trial.repo)
-    failed = trial.run(op, number)
-    reached = trial.counted() >= number
+    failed = trial.run(point.op, point.number)
+    reached = trial.counted() >= point.number
     said = failed.stdout + failed.stderr
-    wrong = []
+    wrong, named, next_exit = [], "", None
     if "Traceback" in said:
         wrong.append("a traceback: " + said[said.index("Traceback") :][-600:])
     if failed.returncode not in EXITS:
         wrong.append(f"exit code {failed.returncode}: {said[-300:]}")
-    if failed.returncode and not said.strip():
-        wrong.append("it failed without a word")
     if "BLOCKED" in failed.stdout or "blocked:" in failed.stdout:
         wrong.append(f"a task ended for the machine's fault: {failed.stdout[-400:]}")
     if failed.returncode:
+        named = fault_named(said, OPERATIONS[point.op])
+        if not named:
+            wrong.append(f"it ended with {failed.returncode} and does not name the fault: {said[-600:]!r}")
         again = trial.run()
+        next_exit = again.returncode
         if again.returncode:
             wrong.append(f"the next start ended with {again.returncode}: {(again.stdout + again.stderr)[-600:]}")
     made = [subject for subject, _ in small.branch(trial.repo, "devteam/001-make-good") if subject.startswith("impl(")]
@@ -182,7 +219,24 @@ def check(folder: Path, shim: Shim, op: str, number: int) -> tuple[str, bool]:
         wrong.append(f"commits: {made}")
     if small.user_side(trial.repo) != before:
         wrong.append("the user's side changed")
-    return "; ".join(wrong), reached
+    return Row(
+        op=point.op,
+        number=point.number,
+        place=point.place,
+        program=point.program,
+        wrong="; ".join(wrong),
+        reached=reached,
+        exit_code=failed.returncode,
+        named=named,
+        next_exit=next_exit,
+    )
+
+
+def fault_named(said: str, number: int) -> str:
+    """The named state of a run that ended, or the system's own words for the error that it met."""
+    found = [fault.value for fault in MachineFault if fault.value in said]
+    words = os.strerror(number)
+    return found[0] if found else words if words.lower() in said.lower() else ""
 
 
 def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
@@ -194,47 +248,77 @@ def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
             return 0
         for number in range(first, first + step * runs, step):
             folder = Path(place) / str(number)
-            wrong, reached = check(folder, shim, op, number)
-            print(f"{op} {number}: {wrong or 'ok'}", flush=True)
-            bad += bool(wrong)
+            row = checked(folder, shim, Point(op, number, "", ""))
+            print(f"{op} {number}: {row.wrong or row.named or 'went on'}", flush=True)
+            bad += bool(row.wrong)
             shutil.rmtree(folder, ignore_errors=True)
-            if not reached:
+            if not row.reached:
                 break
     return bad
 
 
-def main_spread(each: int = 3, done_in: str = "") -> int:
-    done = Path(done_in) if done_in else None
-    known = set(done.read_text().splitlines()) if done is not None and done.exists() else set()
-    bad = 0
+def main_all(done_in: str, workers: int = 1, each: int = 0) -> int:
+    """Every point, or EACH of every kind, by so many workers; then the table of all that DONE knows."""
+    done = Path(done_in)
+    known = {(row.op, row.number) for row in recorded(done)}
     with tempfile.TemporaryDirectory() as place:
-        shim = built(Path(place))
-        if shim is None:
-            print("no compiler")
-            return 0
-        points = points_of(Path(place) / "counting", shim)
-        chosen = spread(points, each)
-        kinds = {point.kind for point in points}
-        print(f"{len(points)} operations of {len(kinds)} kinds; {len(chosen)} points", flush=True)
-        for turn, point in enumerate(chosen):
-            name = f"{point.op} {point.number}"
-            if name in known:
-                continue
-            folder = Path(place) / str(turn)
-            wrong, reached = check(folder, shim, point.op, point.number)
-            said = wrong or ("ok" if reached else "ok (not reached)")
-            print(f"{name} ({point.place}, {point.program}): {said}", flush=True)
-            bad += bool(wrong)
-            shutil.rmtree(folder, ignore_errors=True)
-            if done is not None and not wrong:
-                with done.open("a") as file:
-                    file.write(f"{name}\n")
-    print(f"{bad} bad")
-    return bad
+        shims = [built(Path(place)) for _ in range(workers)]
+        points = points_of(Path(place) / "counting", shims[0]) if shims[0] is not None else []
+        chosen = spread(points, each or len(points))
+        waiting: queue.SimpleQueue[Point] = queue.SimpleQueue()
+        for point in chosen:
+            if (point.op, point.number) not in known:
+                waiting.put(point)
+        print(f"{len(points)} operations; {len(chosen)} points, {waiting.qsize()} of them to run", flush=True)
+        one_at_a_time = threading.Lock()
+
+        def work(shim: Shim) -> None:
+            while True:
+                try:
+                    point = waiting.get_nowait()
+                except queue.Empty:
+                    return
+                folder = Path(place) / f"{point.op}-{point.number}"
+                row = checked(folder, shim, point)
+                shutil.rmtree(folder, ignore_errors=True)
+                with one_at_a_time, done.open("ab") as file:
+                    file.write(msgspec.json.encode(row) + b"\n")
+                    if row.wrong:
+                        print(f"{point.op} {point.number} ({point.place}, {point.program}): {row.wrong}", flush=True)
+
+        threads = [threading.Thread(target=work, args=(shim,)) for shim in shims if shim is not None]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    rows = recorded(done)
+    print("\n".join(table(rows)))
+    return sum(bool(row.wrong) for row in rows)
+
+
+def recorded(done: Path) -> list[Row]:
+    """The last word on each point."""
+    lines = done.read_bytes().splitlines() if done.exists() else []
+    rows = [msgspec.json.decode(line, type=Row) for line in lines]
+    return list({(row.op, row.number): row for row in rows}.values())
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Of each operation: how its points ended."""
+    made = [f"{'operation':<10}{'points':>8}{'reached':>9}{'went on':>9}{'named':>7}{'completed next':>16}{'bad':>5}"]
+    for name in (*OPERATIONS, "all"):
+        of = [row for row in rows if name in ("all", row.op)]
+        ended = [row for row in of if row.exit_code]
+        made.append(
+            f"{name:<10}{len(of):>8}{sum(row.reached for row in of):>9}{len(of) - len(ended):>9}"
+            f"{sum(bool(row.named) for row in ended):>7}{sum(row.next_exit == 0 for row in ended):>16}"
+            f"{sum(bool(row.wrong) for row in of):>5}"
+        )
+    return made
 
 
 if __name__ == "__main__":
     op_, *more = sys.argv[1:]
-    if op_ == "spread":
-        sys.exit(1 if main_spread(int(more[0]) if more else 3, "".join(more[1:2])) else 0)
+    if op_ == "all":
+        sys.exit(1 if main_all(more[0], *(int(word) for word in more[1:])) else 0)
     sys.exit(1 if main(op_, *(int(word) for word in more)) else 0)

@@ -35,8 +35,7 @@ def test_the_nth_operation_fails(op: str, part: int, shim: Shim, tmp_path: Path)
     assert total, "the shim counts nothing"
     found = []
     for number in range(1 + part, total + 1, PARTS):
-        wrong, _reached = check(tmp_path / str(number), shim, op, number)
-        if wrong:
+        if wrong := check(tmp_path / str(number), shim, op, number):
             found.append(f"{op} {number}: {wrong}")
     assert not found, "\n".join(found)
 

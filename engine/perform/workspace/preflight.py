@@ -56,6 +56,8 @@ def inspect(repo: Repository) -> RepoReport:
         return RepoReport(refusal=f"unmerged files: {some}", command="git status   (resolve them, git add, git commit)")
     head, branch = repo.head()
     if not head and _broken_head(repo, branch):
+        head, branch = repo.head()  # a git that is short of memory calls the commit missing, too: it is asked again
+    if not head and _broken_head(repo, branch):
         return RepoReport(refusal="HEAD points at a commit that is missing", command="git fsck")
     if repo.setting("extensions.partialclone") or any(
         key.endswith(".promisor") and value in ("true", "1", "yes", "on", "") for key, value in repo.settings

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine import files
+from engine.core.model import MachineFault
+from engine.machine_words import fault_in
 from engine.perform.workspace.destroy import Grave
-from engine.perform.workspace.git import Git
+from engine.perform.workspace.facts import WorkspaceError
+from engine.perform.workspace.git import Git, GitError
 from engine.perform.workspace.known_folders import Known
 from engine.perform.workspace.repository import Repository, alternate, identity_env
 from engine.perform.workspace.secrets import Detector, nothing_known
@@ -92,7 +95,11 @@ def _made(root: Path, target: Path, grave: Grave, object_format: str) -> list[st
         return []
     fresh = root / f"git.{uuid.uuid4().hex[:8]}"
     made = Git(None, root)
-    made.run("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(fresh))
+    try:
+        made.run("init", "--quiet", "--bare", "--template=", f"--object-format={object_format}", "--", str(fresh))
+    except GitError as error:  # in a folder of our own: whatever git says of it, it could not write there
+        fault = fault_in(error.stderr) or error.fault or MachineFault.STORE_FAULT
+        raise WorkspaceError(str(error), fault=fault) from error
     (fresh / "info").mkdir(exist_ok=True)
     files.write(fresh / "info" / "attributes", _RAW)
     settled = {name: (fresh / name).read_bytes() for name in _SETTLED}
