@@ -11,10 +11,11 @@ from engine.core.model import TaskSpec
 from engine.perform.checks.proof.found_names import FoundNames, find_names
 from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
 from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import covers_id, edit_questions, transform
+from engine.perform.checks.proof.permissions import edit_questions, transform
 from engine.perform.checks.proof.plain_changes import plain_kind
 from engine.perform.checks.proof.strength import pool, pool_of_change, reached_functions, text_mutants, words_in
 from engine.perform.checks.proof.stricter import stricter
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.plans.leanings import about_elsewhere, asks_for_more, called, leans
 
 REPORT = "account  balance\nfood      -15.00\nrent     -800.00\n"

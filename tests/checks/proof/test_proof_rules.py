@@ -144,6 +144,12 @@ def test_every_test_that_passed_passes(now, lost):
     assert rules.regressions(r0, measured(*now), ("t.py",)) == [], "a permission dropped the file"
 
 
+def test_what_a_permission_dropped_is_known_by_the_names_of_unittest_too():
+    r0 = measured(Case(id="tests.test_old.Old.test_a", outcome="passed"), case("b"))
+    (lost,) = rules.regressions(r0, measured(), ("tests/test_old.py::Old::test_a",))
+    assert lost.case.id == "t.py::b"
+
+
 def test_a_canary_that_passes_or_is_missing_fails_unless_the_base_has_it_too():
     good = measured(report={"canaries": Canaries(planted=3, failed=3)})
     passed = measured(report={"canaries": Canaries(planted=3, failed=2, passed=("approx",))})

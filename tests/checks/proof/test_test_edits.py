@@ -42,6 +42,16 @@ PYTHON = {
         "from shop.cart import add\n\ndef test_a():\n    assert add(1, 2) == 3\n",
         [],
     ),
+    "other constants under another name": (
+        test_("assert add(14, 0) == 14", "def test_up_to_fourteen():"),
+        test_("assert add(11, 0) == 11", "def test_up_to_eleven():"),
+        [K.SAME_SHAPE],
+    ),
+    "another test under another name": (
+        test_("assert add(14, 0) == 14", "def test_up_to_fourteen():"),
+        test_("assert add(14, 0)", "def test_up_to_eleven():"),
+        [K.DELETED],
+    ),
     "a test more": (ONE, ONE + "\n\ndef test_b():\n    assert add(1, 1) == 2\n", []),
     "an assertion more": (ONE, ONE + "    assert x > 2\n", [K.STRONGER]),
     "an assertion more, before": (ONE, test_("x = add(1, 2)\nassert x\nassert x == 3"), [K.STRONGER]),

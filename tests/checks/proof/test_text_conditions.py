@@ -27,6 +27,12 @@ SH = '#!/bin/sh\nname=$1\n@\necho "$name"\n'
         ("javascript", JS, "const out = []; out.push(sum); if (out.length > 1) return 1;", []),
         ("javascript", JS, "const last = sum ? 1 : 2;", []),
         ("javascript", JS, "let at = 0; while (at < sum) at++; if (at > 0) return 1;", []),
+        (
+            "javascript",
+            JS,
+            "try { f(); } catch (error) { if (error instanceof URIError) return 1; }",
+            [],
+        ),
         ("go", GO, "if calls <= 2 { return name + name }", [("calls <= 2", True), ("calls <= 2", False)]),
         ("go", GO, "if n, err := strconv.Atoi(name); err != nil { return n }", []),
         ("go", GO, "if x, ok := table[name]; ok { return x }", []),

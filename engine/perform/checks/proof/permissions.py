@@ -27,6 +27,7 @@ from engine.perform.checks.proof.renames import renames_of, rewrite_python
 from engine.perform.checks.proof.source_text import tokens
 from engine.perform.checks.proof.steering import SECTIONS, steering
 from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, excerpt, units_of
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.plans.leanings import asks_for_names
 
@@ -78,19 +79,6 @@ class Transformed(Struct, frozen=True, kw_only=True):
 
     def excuse(self, id: str) -> Excuse | None:
         return next((excuse for one, excuse in self.excuses.items() if covers_id(one, id)), None)
-
-
-def covers_id(beginning: str, id: str) -> bool:
-    """Whether `id` is the test, or a test below what is named: a parameter, a method, a subtest."""
-    if id == beginning or id.startswith((f"{beginning}::", f"{beginning}[", f"{beginning}/", f"{beginning} > ")):
-        return True
-    return "::" not in id and ".py::" in beginning and _dotted(beginning, id.partition(" ")[0])
-
-
-def _dotted(beginning: str, id: str) -> bool:
-    """unittest calls `tests/test_a.py::A::test_x` tests.test_a.A.test_x, or from the folder of the tests on."""
-    name = beginning.replace(".py::", ".").replace("::", ".").replace("/", ".")
-    return name == id or name.endswith(f".{id}") or id.startswith(f"{name}.")
 
 
 def transform(
@@ -420,7 +408,6 @@ def entry_for(rule: str, path: str = "", subject: str = "", code: str = "") -> s
 __all__ = [
     "Excuse",
     "Transformed",
-    "covers_id",
     "edit_questions",
     "entry_for",
     "excerpt",

@@ -15,8 +15,9 @@ from engine.perform.checks.proof.flaky import excused_by_history
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.permissions import covers_id, granted
+from engine.perform.checks.proof.permissions import granted
 from engine.perform.checks.proof.plain_changes import plain_kind
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import KILLED, Run, Trial, findings_of, tests_of
 from engine.perform.checks.proof.verdict import Fault, Outcome

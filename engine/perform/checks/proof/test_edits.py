@@ -16,7 +16,16 @@ from engine.perform.checks.proof.integrity_python import Function
 from engine.perform.checks.proof.plain_edits import adds_only, is_plain
 from engine.perform.checks.proof.python_names import Names, Rename, names_in
 from engine.perform.checks.proof.test_blocks import REST, Block, blocks_of, fewer_imports, text_edit, under_renames
-from engine.perform.checks.proof.test_shape import EditKind, Unit, compare, is_docstring, plain, spelled, taken_up
+from engine.perform.checks.proof.test_shape import (
+    EditKind,
+    Unit,
+    compare,
+    is_docstring,
+    plain,
+    same_under_another_name,
+    spelled,
+    taken_up,
+)
 
 MOST_EXCERPT = 1_600
 PYTHON = (".py", ".pyi")
@@ -158,8 +167,15 @@ def _python_edits(base: Files, candidate: Files, paths: list[str], renames: tupl
                 )
             )
             continue
+        fresh = {name: unit for name, unit in (after or {}).items() if name not in before}
         for name, unit in before.items():
             edit = _unit_edit(path, unit, (after or {}).get(name), elsewhere, renames)
+            if edit is not None and edit.kind is EditKind.DELETED:
+                heir = next((one for one in fresh.values() if same_under_another_name(unit, one, renames)), None)
+                if heir is not None:
+                    del fresh[heir.name]
+                    place = f"{path}::{heir.name}"
+                    edit = replace(edit, kind=EditKind.SAME_SHAPE, now=place, line=heir.line, after=heir.text)
             if edit is not None and edit.kind is EditKind.DELETED and unit.test:
                 tables = [one for units in new.values() for one in (units or {}).values() if one.test]
                 table = next((one for one in tables if taken_up(unit, one, renames)), None)

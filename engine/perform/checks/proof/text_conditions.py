@@ -55,7 +55,7 @@ def conditions(before: bytes, after: bytes, language: str, words: str) -> list[C
         if line not in lines or re.sub(r"\s+", "", text) in plain:
             continue
         names = _shell_names(text) if language == "shell" else _names(text)
-        if names and not names & (inputs - shared) and not spoken(names, words):
+        if names and not names & (inputs - shared) and not spoken(names - UNSAID, words):
             idle += [_without(new, atom, always, line, language, idle=True) for always in atom.always]
         elif _strange(text, words, language):
             strange.append(_without(new, atom, atom.always[0], line, language, idle=False))
@@ -90,8 +90,7 @@ def _names(text: str) -> set[str]:
         if token.kind is TokenKind.WORD and before != "." and token.text not in WORDS_BEFORE:
             found.add(token.text)
         before = token.text
-    left = found - UNSAID
-    return left if not found & {"err", "ok", "this", "self"} else set()
+    return found if found - UNSAID and not found & {"err", "ok", "this", "self"} else set()
 
 
 def _atoms(text: str, language: str) -> Iterator[Atom]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, ProofVerdict, Question, Struct
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.run.measure import BAD, ERROR, IDLE, PASSED, XFAILED, Case, Measurement
 
 COLLECT = "CollectError"
@@ -99,10 +100,7 @@ def by_id(measured: Measurement | None) -> dict[str, Case]:
 
 def covered(case: Case, dropped: Iterable[str]) -> bool:
     """Named by an entry of what a permission dropped: an id, the beginning of one, or a file."""
-    return any(
-        case.id == entry or case.path == entry or case.id.startswith((f"{entry}::", f"{entry}[", f"{entry}."))
-        for entry in dropped
-    )
+    return any(covers_id(entry, case.id) or case.path == entry or case.id.startswith(f"{entry}.") for entry in dropped)
 
 
 # ── R1 against R0 ───────────────────────────────────────────────────────────────────────────────────────────────────

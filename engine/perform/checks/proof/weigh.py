@@ -17,24 +17,27 @@ from engine.perform.checks.proof.frames import Frame, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
-from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
+from engine.perform.checks.proof.neighbour_runs import name_in_file, neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
 from engine.perform.checks.proof.not_done import added_text, not_done
 from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
 from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.refusals import unprovoked
+from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
+from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
+from engine.perform.checks.proof.verdict import UNTOLD
 from engine.perform.checks.proof.weigh_edits import EditedTests
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
@@ -155,12 +158,14 @@ class Weighing(EditedTests):
             elif not self.faults and (frame := self._frame(spec)) is not None:
                 self.faults += await otherwise_faults(self.trial, spec, frame)
         self._ask_narrow()
+        self._ask_unreached()
         if not self.faults and not self._nothing_to_show():
             self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1, self.proofs)
         if not self.faults and not self._nothing_to_show():
             if all(rules.import_red(proof, self.r3.get(proof.check, [])) for proof in self.proofs):
                 # what an answer of the base made red asks for another one
                 self.faults += await content_with_anything(self.trial, self.tests, self.proofs)
+            self.faults += await replaced_parts(self.trial, self.tests, self.proofs)
             self.faults += await names_alone(self.trial, self.tests, self.proofs, self._shown()[1])
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
         for held in self.held_out:
@@ -238,6 +243,30 @@ class Weighing(EditedTests):
             )
             fault = rules.question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {proof.path}")
             self.faults.append(replace(fault, path=proof.path, check=proof.check))
+
+    def _ask_unreached(self) -> None:
+        """A new test that passes before it comes to one of its assertions."""
+        for proof in self.proofs if not self.faults and not self._nothing_to_show() else ():
+            if proof.kind != "new" or not proof.path.endswith(".py"):
+                continue
+            test = proof.name.partition("[")[0]
+            marks = {
+                mark
+                for run in self.r2.get(proof.check, ())
+                for id, case in rules.by_id(run).items()
+                if id.partition("[")[0].partition(" ")[0] == test
+                for mark in case.reached
+            }
+            lines = {int(head) for mark in marks if (head := mark.partition(":")[0]).isdigit()}
+            source = self.trial.trees.show(self.change.rooms.r2, proof.path)
+            name = name_in_file(proof.name, proof.path)
+            if source is None or UNTOLD in marks or not (line := never_reached(source, name, lines)):
+                continue
+            text = f"{proof.name} passes and never reaches its assertion in line {line}"
+            entry = f"accept {Rule.UNREACHABLE_ASSERTION} in {proof.path}"
+            fault = rules.question(Rule.UNREACHABLE_ASSERTION, text, entry, check=proof.check)
+            self.faults.append(replace(fault, path=proof.path, line=line, test=proof.name))
+            return
 
     def _ask_narrow(self) -> None:
         """Where nothing else was asked: what stands in the change for its tests alone."""

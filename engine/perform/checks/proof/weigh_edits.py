@@ -12,9 +12,9 @@ from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.mutate import shuffled
 from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.permissions import covers_id
 from engine.perform.checks.proof.strength import compare, guarded, pool, pool_of_change, side, words_in
 from engine.perform.checks.proof.test_edits import TestEdit, units_of
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_whole import WholeRun

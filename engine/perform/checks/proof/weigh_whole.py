@@ -19,6 +19,7 @@ from engine.perform.checks.proof.shortcuts import keyed, keyed_text
 from engine.perform.checks.proof.steering import has_sections, steering
 from engine.perform.checks.proof.stricter import stricter
 from engine.perform.checks.proof.suspects import suspects
+from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_new import NewTestRuns
 from engine.perform.checks.run.measure import BAD, PASSED
@@ -158,7 +159,14 @@ class WholeRun(NewTestRuns):
                 continue
             name = one.case.id.partition("[")[0]
             on_base = [case for run in self.r3.get(check, []) for case in rules.by_id(run).values()]
-            mine = [case for case in on_base if case.id.partition("[")[0] == name or case.id == one.case.path]
+            now = [edit.now for edit in self.change.transformed.edits if edit.now and covers_id(edit.id, name)]
+            mine = [
+                case
+                for case in on_base
+                if case.id.partition("[")[0] == name
+                or case.id == one.case.path
+                or any(covers_id(place, case.id) for place in now)
+            ]
             if not any(case.outcome in BAD for case in mine):
                 text = f"{one.case.id} was changed under “{excuse.entry}”, but passes without the change too"
                 self.faults.append(rules.question("test-changed", text, f"edit tests {name}", one.case, check))

@@ -1,0 +1,48 @@
+"""Assertions of a new test that its run never came to: a loop over what is used up, code behind a `raise`. Pure.
+
+Branches are left out (`if`, `except`, `match`): a test may know platforms. A loop that turns no round is not.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterator
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def never_reached(source: bytes, name: str, lines: Collection[int]) -> int:
+    """The line of the first assertion of the test (`Class::name`) that is not among the lines it reached; 0: none."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return 0
+    function = _found(tree, name.partition("[")[0].split("::"))
+    if function is None or not lines:
+        return 0
+    for node in _assertions(function.body):
+        if not any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
+            return node.lineno
+    return 0
+
+
+def _found(node: ast.Module | ast.ClassDef, names: list[str]) -> Function | None:
+    for item in node.body:
+        if isinstance(item, ast.ClassDef) and len(names) > 1 and item.name == names[0]:
+            return _found(item, names[1:])
+        if isinstance(item, Function) and names == [item.name]:
+            return item
+    return None
+
+
+def _assertions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Statements that assert, in the test itself and in its loops and blocks."""
+    for node in body:
+        match node:
+            case ast.Assert():
+                yield node
+            case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
+                if name.startswith("assert"):
+                    yield node
+            case ast.For() | ast.AsyncFor() | ast.While() | ast.With() | ast.AsyncWith():
+                yield from _assertions(node.body)
