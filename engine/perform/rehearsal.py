@@ -16,10 +16,18 @@ from msgspec.structs import replace
 from engine import files
 from engine.core.activity import CheckProgress
 from engine.core.model import Struct
-from engine.perform.checks.run.comparison import Difference, differences, works
+from engine.perform.checks.run.comparison import ABSENT, Difference, differences, works
 from engine.perform.checks.run.execute import Tools, run_checks
 from engine.perform.checks.run.measure import PASSED, Measurement
-from engine.perform.checks.run.moving_names import Mask, ids_of, learn, masks_of, names_that_stay, remember
+from engine.perform.checks.run.moving_names import (
+    Mask,
+    ids_of,
+    learn,
+    masks_of,
+    names_that_stay,
+    numbered_otherwise,
+    remember,
+)
 from engine.perform.checks.run.room_key import room_key
 from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.process.spawning import Mount, Spawner
@@ -103,8 +111,18 @@ class Rehearsal:
     def learn_names(self, spec: CheckSpec, one: Measurement, other: Measurement) -> tuple[Mask, ...]:
         """What moves in the names of tests between two runs of one tree; known from now on."""
         if masks := learn(ids_of(one.report), ids_of(other.report)):
-            remember(self._setting.scratch, spec.name, masks)
+            self.remember(spec, masks)
         return masks
+
+    def learn_numbers(self, spec: CheckSpec, here: Measurement, there: Measurement) -> tuple[Mask, ...]:
+        """What is numbered otherwise in the clone than in the checkout, where nothing else differs."""
+        passed = [case.id for case in here.report.cases if case.outcome == PASSED]
+        if masks := _numbered_otherwise(passed, there, differences(spec, here, there)):
+            self.remember(spec, masks)
+        return masks
+
+    def remember(self, spec: CheckSpec, masks: Sequence[Mask]) -> None:
+        remember(self._setting.scratch, spec.name, masks)
 
     def record(self, spec: CheckSpec, here: Measurement) -> None:
         passed = tuple(case.id for case in here.report.cases if case.outcome == PASSED)
@@ -122,11 +140,21 @@ async def only_in_clone(rehearsal: Rehearsal, spec: CheckSpec, there: Measuremen
     """Hold a baseline against what is known of the checkout; where nothing is known, or too little, look there once."""
     known = rehearsal.known(spec)
     if known is not None and suffices(known, there, await asyncio.to_thread(rehearsal.workspace.user_tree)):
-        return against(known, spec, there)
+        differing = against(known, spec, there)
+        if masks := _numbered_otherwise(known.passed, there, differing):
+            rehearsal.remember(spec, masks)
+            return ()
+        return differing
     (here,) = await rehearsal.in_checkout([spec])
     rehearsal.tree = await asyncio.to_thread(rehearsal.workspace.user_tree)
     rehearsal.record(spec, here)
-    return differences(spec, here, there)
+    return () if rehearsal.learn_numbers(spec, here, there) else differences(spec, here, there)
+
+
+def _numbered_otherwise(passed: Sequence[str], there: Measurement, differing: Sequence[Difference]) -> tuple[Mask, ...]:
+    if not differing or any(one.clone != ABSENT for one in differing):
+        return ()
+    return numbered_otherwise(passed, [case.id for case in there.report.cases if case.outcome == PASSED])
 
 
 def suffices(known: Known, there: Measurement, tree: str) -> bool:
@@ -144,7 +172,7 @@ def against(known: Known, spec: CheckSpec, there: Measurement) -> tuple[Differen
         case = outcomes.get(id)
         if case is None or case.outcome != PASSED:
             text = case.text if case else ""
-            found.append(Difference(check=spec.name, id=id, clone=case.outcome if case else "absent", text=text))
+            found.append(Difference(check=spec.name, id=id, clone=case.outcome if case else ABSENT, text=text))
     return tuple(found)
 
 

@@ -74,7 +74,10 @@ async def _by_luck(rehearsal: Rehearsal, tried: list[Tried], say: Say) -> tuple[
     say("once more in a clone")
     done, findings = [], []
     for one, again in zip(tried, await _again(rehearsal, tried), strict=True):
-        if masks := rehearsal.learn_names(one.spec, one.there, again.there):
+        masks = rehearsal.learn_names(one.spec, one.there, again.there)
+        if not masks and again.differs:
+            masks = rehearsal.learn_numbers(again.spec, again.here, again.there)
+        if masks:
             one, again = _under(one, masks), _under(again, masks)
             moving = [case.id for case in again.there.report.cases if MOVES in case.id]
             words = f"{one.spec.name}: {_some(moving)}: another name in every run; held by what stays of it"
@@ -173,6 +176,8 @@ def telling_line(text: str) -> str:
     """The line of an error that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("npm notice")]
     telling = [line for line in lines if re.search(r"Error|error|No such|not found|cannot|Cannot", line)]
+    if maven := [line for line in lines if line.startswith("[ERROR] ")]:
+        telling = maven[:1]  # the rest is where to read more
     return clean_line((telling or lines or [""])[-1]).removeprefix("E   ").strip()[:200]
 
 

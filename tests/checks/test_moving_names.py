@@ -8,7 +8,15 @@ import pytest
 
 from engine.core.model import ProofVerdict
 from engine.perform.checks.run.measure import Case, Report
-from engine.perform.checks.run.moving_names import learn, may_move, names_that_stay, remember, selectable, settled
+from engine.perform.checks.run.moving_names import (
+    learn,
+    may_move,
+    names_that_stay,
+    numbered_otherwise,
+    remember,
+    selectable,
+    settled,
+)
 from tests.checks.proof.test_judged import judged
 
 FILE = "tests/test_time.py::test_bad"
@@ -43,6 +51,22 @@ def test_what_stays(first: list[str], second: list[str], stays: list[str]) -> No
 )
 def test_what_came_or_went_does_not_move(first: list[str], second: list[str]) -> None:
     assert learn(first, second) == ()
+
+
+def test_what_numbers_some_parameters_of_a_test_numbers_all_of_them() -> None:
+    """A set of parameters is numbered in the order of the run: None has another hash in each process (isodate)."""
+    runs = [[f"{FILE}[{word}-expected{at}]" for at, word in enumerate(words)] for words in ("abc", "acb", "cab")]
+    masks = learn(runs[0], runs[1])
+    third = sorted(names_that_stay(runs[2], masks))
+    assert third == sorted(names_that_stay(runs[0], masks)) == [f"{FILE}[{word}-…]" for word in "abc"]
+
+
+def test_checkout_and_clone_may_number_otherwise_and_nothing_else() -> None:
+    here = [f"{FILE}[a-expected0]", f"{FILE}[b-expected1]"]
+    assert numbered_otherwise(here, [f"{FILE}[b-expected0]", f"{FILE}[a-expected1]"])
+    assert not numbered_otherwise(here, here)
+    assert not numbered_otherwise(here, [f"{FILE}[b-expected0]"]), "one is gone"
+    assert not numbered_otherwise(here, [f"{FILE}[b-expected0]", f"{FILE}[c-expected1]"]), "another one"
 
 
 def _report(*ids: str) -> Report:

@@ -283,3 +283,29 @@ def test_the_style_that_npm_test_asks_for_is_a_check_of_its_own(tmp_path: Path) 
         "standard --verbose",
     )
     assert [one.name for one in found.left_out] == ["tsd"], "what asks a registry is none of ours"
+
+
+@pytest.mark.parametrize(
+    ("version", "option", "demanded"),
+    [("12.7.0", "", False), ("16.3.9", " --no-check-coverage", True), ("18.8.0", " --disable-coverage", True)],
+)
+def test_runners_one_behind_the_other_are_a_check_each_and_tap_counts_lines_in_one_of_its_own(
+    tmp_path: Path, version: str, option: str, demanded: bool
+) -> None:
+    """process-warning: old tests alone leave a new line uncovered, tap failed by it and jest was never started."""
+    scripts = {"unit": "tap", "jest": "jest jest.test.js", "test": "npm run unit && npm run jest"}
+    manifest = {"scripts": scripts, "devDependencies": {"tap": version, "jest": "29"}}
+    lay(
+        tmp_path,
+        {
+            "package.json": json.dumps(manifest),
+            "node_modules/tap/package.json": json.dumps({"version": version}),
+            "node_modules/.bin/tap": "",
+        },
+    )
+    found = survey(tmp_path, lambda program: f"/usr/bin/{program}")
+    checks = {one.check.name: one.check for one in found.candidates}
+    assert list(checks) == ["tap", "jest", *(["tap coverage"] if demanded else [])]
+    assert checks["tap"].command[2].endswith(f"; tap --reporter=tap{option}") and checks["jest"].runner == "jest"
+    if demanded:
+        assert checks["tap coverage"].kind is CheckKind.LINT and checks["tap coverage"].command[2].endswith("; tap")

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.foreign.fetch import environment
+from tests.foreign.fetch import environment, node_modules
 from tests.foreign.projects import PROJECTS, UNITTEST, Foreign, python
 
 CART = "def total(prices):\n    result = 0\n    for price in prices:\n        result += price\n    return result\n\n\ndef cheapest(prices):\n    return min(prices)\n"
@@ -85,7 +85,42 @@ C_MAKE = {
     "tests/test_cart.c": '#include <assert.h>\n#include <stdio.h>\n#include "cart.h"\n\nint main(void) {\n    int prices[] = {3, 1, 2};\n    assert(total(prices, 3) == 6);\n    puts("all tests passed");\n    return 0;\n}\n',
 }
 
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>shop</groupId>
+  <artifactId>{name}</artifactId>
+  <version>1.0</version>
+{rest}</project>
+"""
+MAVEN_PROPERTIES = "  <properties>\n    <maven.compiler.release>17</maven.compiler.release>\n    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>\n  </properties>\n"
+MAVEN_JUNIT = "  <dependencies>\n    <dependency>\n      <groupId>org.junit.jupiter</groupId>\n      <artifactId>junit-jupiter</artifactId>\n      <version>5.10.2</version>\n      <scope>test</scope>\n    </dependency>\n  </dependencies>\n"
+MAVEN_PLUGINS = "  <build>\n    <plugins>\n      <plugin><artifactId>maven-resources-plugin</artifactId><version>3.3.1</version></plugin>\n      <plugin><artifactId>maven-compiler-plugin</artifactId><version>3.13.0</version></plugin>\n      <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.2.5</version></plugin>\n    </plugins>\n  </build>\n"
+CART_JAVA = "package shop;\n\nimport java.util.List;\n\n/** Sums. */\npublic final class Cart {\n    private Cart() {}\n\n    /** Adds prices. */\n    public static int total(List<Integer> prices) {\n        int sum = 0;\n        for (int price : prices) {\n            sum += price;\n        }\n        return sum;\n    }\n}\n"
+CART_JAVA_TEST = "package shop;\n\nimport static org.junit.jupiter.api.Assertions.assertEquals;\n\nimport java.util.List;\nimport org.junit.jupiter.api.Test;\n\nclass CartTest {\n    @Test\n    void sums() {\n        assertEquals(6, Cart.total(List.of(1, 2, 3)));\n    }\n\n    @Test\n    void nothing() {\n        assertEquals(0, Cart.total(List.of()));\n    }\n}\n"
+ADDED_JAVA = "\n/** Adds one. */\nfinal class Added {\n    private Added() {}\n\n    static int one(int number) {\n        return number + 1;\n    }\n}\n"
+ADDED_JAVA_TEST = "package shop;\n\nimport static org.junit.jupiter.api.Assertions.assertEquals;\n\nimport org.junit.jupiter.api.Test;\n\nclass AddedTest {\n    @Test\n    void adds() {\n        assertEquals(3, Added.one(2));\n    }\n}\n"
+MAVEN = {
+    "pom.xml": POM.format(name="cart", rest=MAVEN_PROPERTIES + MAVEN_JUNIT + MAVEN_PLUGINS),
+    "src/main/java/shop/Cart.java": CART_JAVA, "src/test/java/shop/CartTest.java": CART_JAVA_TEST,
+}  # fmt: skip
+
+CART_TS = "export function total(prices: number[]): number {\n  let sum = 0;\n  for (const price of prices) {\n    sum += price;\n  }\n  return sum;\n}\n"
+CART_TS_TEST = "import { total } from './cart';\n\ndescribe('total', () => {\n  it('sums', () => {\n    expect(total([1, 2, 3])).toBe(6);\n  });\n\n  it('is nothing for nothing', () => {\n    expect(total([])).toBe(0);\n  });\n});\n"
+JEST_TS = {
+    "package.json": '{\n  "name": "cart",\n  "version": "1.0.0",\n  "scripts": { "test": "jest", "build": "tsc" },\n  "devDependencies": {\n    "@types/jest": "^29.5.0",\n    "jest": "^29.7.0",\n    "ts-jest": "^29.2.0",\n    "typescript": "~5.6.0"\n  }\n}\n',
+    "jest.config.js": "/** @type {import('jest').Config} */\nmodule.exports = { preset: 'ts-jest', testEnvironment: 'node' };\n",
+    "tsconfig.json": '{\n  "compilerOptions": { "target": "ES2020", "module": "CommonJS", "strict": true, "outDir": "dist", "esModuleInterop": true },\n  "include": ["src"]\n}\n',
+    "src/cart.ts": CART_TS, "src/cart.test.ts": CART_TS_TEST,
+}  # fmt: skip
+
+
 SHAPES = [
+    Foreign(name="maven", what="Maven with JUnit 5", make=files(MAVEN), needs=("mvn", "java"), broken=("src/main/java/shop/Cart.java", "sum += price", "sum = price"),
+            added=("src/main/java/shop/Cart.java", ADDED_JAVA), test=("src/test/java/shop/AddedTest.java", ADDED_JAVA_TEST), guard="src/test/java/shop/CartTest.java",
+            own=("mvn", "--offline", "-B", "-q", "test"), ignore="target/\n"),
+    Foreign(name="jest-typescript", what="jest through ts-jest, tests beside the source", make=files(JEST_TS, node_modules), needs=("npm",), broken=("src/cart.ts", "sum += price", "sum = price"),
+            added=("src/cart.ts", "\nexport function devteamAdded(value: number): number {\n  return value + 1;\n}\n"), guard="src/cart.test.ts", own=("npx", "jest"),
+            test=("src/added.test.ts", "import { devteamAdded } from './cart';\n\ntest('added', () => {\n  expect(devteamAdded(2)).toBe(3);\n});\n"), ignore="node_modules/\ndist/\n"),
     python("tox-variables", "tests that need a variable of tox", files({"requirements.txt": "pytest\n", "tox.ini": TOX, "shop/__init__.py": "", "shop/cart.py": CART, "tests/test_cart.py": CART_TEST + NEEDS_ENV}, _environment("pytest")),
            BROKEN, "shop.cart", "tests/test_cart.py", "tests/test_devteam_added.py", own=("env", "APP_ENV=test", *PYTEST, "tests")),
     python("nox-only", "nox only, tests in spec/", files({"noxfile.py": NOX, "shop/__init__.py": "", "shop/cart.py": CART, "spec/test_cart.py": CART_TEST + NEEDS_ENV}, _environment("pytest")),

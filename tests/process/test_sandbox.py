@@ -114,7 +114,15 @@ async def test_no_setting_of_a_check_opens_a_folder_of_home(grounds: Grounds, mo
 
 def test_a_cache_is_never_home_itself_nor_above(tmp_path: Path) -> None:
     for given in (tmp_path, tmp_path.parent, Path("/")):
-        assert home_caches(tmp_path, {"GOMODCACHE": str(given), "RUSTUP_HOME": f"{tmp_path}/x/.."}) == ()
+        named = {"GOMODCACHE": str(given), "RUSTUP_HOME": f"{tmp_path}/x/.."}
+        assert home_caches(tmp_path, named, account=tmp_path) == ()
+
+
+def test_what_java_fetched_lies_in_the_folder_of_the_account_whatever_home_says(tmp_path: Path) -> None:
+    fetched = tmp_path / "account" / ".m2" / "repository"
+    fetched.mkdir(parents=True)
+    (tmp_path / "account" / ".cargo" / "registry").mkdir(parents=True)
+    assert home_caches(tmp_path / "home", {}, account=tmp_path / "account") == (fetched,)
 
 
 @pytest.mark.parametrize("mode", MODES)

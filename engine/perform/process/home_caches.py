@@ -7,6 +7,7 @@ credentials: of folders that do, only the other parts are named.
 from __future__ import annotations
 
 import os
+import pwd
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,6 +23,8 @@ class Cache(Struct, frozen=True, kw_only=True):
     variable: str = ""
     """Names the place, or the folder above `below`."""
     below: str = ""
+    java: bool = False
+    """Java asks the system for the account's folder and not HOME, which may be another one."""
 
 
 CACHES = (
@@ -30,8 +33,9 @@ CACHES = (
     *(Cache(default=f".cargo/{part}", variable="CARGO_HOME", below=part) for part in ("registry", "git")),
     *(Cache(default=f".cargo/{part}", variable="CARGO_HOME", below=part) for part in ("config.toml", "config")),
     Cache(default=".rustup", variable="RUSTUP_HOME"),
-    Cache(default=".m2/repository"),
-    Cache(default=".ivy2/cache"),
+    Cache(default=".m2/repository", java=True),
+    Cache(default=".m2/wrapper", java=True),
+    Cache(default=".ivy2/cache", java=True),
     Cache(default=".nuget/packages", variable="NUGET_PACKAGES"),
     Cache(default=".cache/ms-playwright", variable="PLAYWRIGHT_BROWSERS_PATH"),
     Cache(default=".cache/puppeteer", variable="PUPPETEER_CACHE_DIR"),
@@ -46,23 +50,33 @@ SECRETIVE = re.compile(rb"token|password|secret|credential|://[^/\s]*@", re.IGNO
 SMALL = 100_000
 
 
-def home_caches(home: Path, env: Mapping[str, str] | None = None) -> tuple[Path, ...]:
+def home_caches(home: Path, env: Mapping[str, str] | None = None, account: Path | None = None) -> tuple[Path, ...]:
     """Those that are there, for this HOME and the user's own environment.
 
     Never a check's or an agent's: what a repository's settings say there would open any folder of HOME to it.
     """
-    found = dict.fromkeys(_places(home, os.environ if env is None else env))
+    found = dict.fromkeys(_places(home, os.environ if env is None else env, account or _account()))
     closed = {home, *home.parents}
     return tuple(path for path in found if path not in closed and (path.is_dir() or _harmless(path)))
 
 
-def _places(home: Path, env: Mapping[str, str]) -> Iterator[Path]:
+def _account() -> Path | None:
+    """The folder that the system knows for this user."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir)
+    except KeyError:
+        return None
+
+
+def _places(home: Path, env: Mapping[str, str], account: Path | None) -> Iterator[Path]:
     for cache in CACHES:
         given = env.get(cache.variable, "") if cache.variable else ""
         if given.startswith("/"):
             yield Path(os.path.normpath(Path(given.partition(os.pathsep)[0]) / cache.below))
         else:
             yield home / cache.default
+            if cache.java and account is not None:
+                yield account / cache.default
 
 
 def _harmless(path: Path) -> bool:

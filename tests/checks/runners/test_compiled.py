@@ -1,4 +1,4 @@
-"""Cargo with the real tool, Maven and Gradle by their reports."""
+"""Cargo with the real tool."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from engine.perform.checks.run.compiled_runners import CargoRunner, JavaRunner, crates, read_libtest
-from engine.perform.checks.run.runner import RunRequest
-from engine.perform.process.spawning import Finished
+from engine.perform.checks.run.compiled_runners import CargoRunner, crates, read_libtest
 from tests.checks.runners.drive import drive, fill, outcomes, spec_of
 
 CARGO = CargoRunner()
@@ -90,26 +88,6 @@ def test_the_crates_of_a_workspace_are_told_apart_and_examples_named_without_the
         "cart/src/lib.rs::example": "passed",
     }  # fmt: skip
     assert [case.path for case in read[0].cases][-1] == "cart/src/lib.rs" and not read[0].problems
-
-
-JUNIT = """<?xml version="1.0"?><testsuite name="a" tests="2" failures="1">
-<testcase classname="com.shop.CartTest" name="adds"/>
-<testcase classname="com.shop.CartTest" name="red"><failure type="X" message="no"/></testcase></testsuite>"""
-
-
-def test_java_by_its_reports(tmp_path: Path) -> None:
-    room = fill(tmp_path / "room", {"src/test/java/com/shop/CartTest.java": "class CartTest {}"})
-    reports = tmp_path / "reports"
-    fill(reports, {"surefire/TEST-a.xml": JUNIT})
-    command = ("mvn", "test", "-DreportsDirectory={reports}/surefire")
-    runner = JavaRunner()
-    spec = spec_of(runner, command, parser="junit", report="surefire")
-    path = "src/test/java/com/shop/CartTest.java"
-    request = RunRequest(spec=spec, room=room, checkout=room, reports=reports, key=b"k", files=(path,))
-    prepared = runner.prepare(request)
-    assert prepared.argv[-2:] == ("-Dtest=CartTest", "-DfailIfNoTests=false")
-    report = runner.read(request, prepared, Finished(reason="exited", exit_code=1), b"", 0.0)
-    assert outcomes(report) == {f"{path}::adds": "passed", f"{path}::red": "failed"}
 
 
 DEAD = """\

@@ -1,10 +1,9 @@
-"""Go, Rust, Java and make."""
+"""Go, Rust and make."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -72,59 +71,6 @@ def detect_rust(package: Package) -> Iterator[Found]:
         common, name="cargo clippy", kind=CheckKind.LINT, command=command, parser="rustc", version=(), runner=""
     )
     yield Candidate(check=replace(clippy, install="rustup component add clippy"))
-
-
-def detect_java(package: Package) -> Iterator[Found]:
-    """Maven and Gradle write JUnit XML below their build folder, one file a class."""
-    for spec in _java(package.folder):
-        program = spec.install.split()[1].lower() if spec.command[0] != "sh" else "gradle"
-        own = package.has("mvnw", "gradlew")
-        missing = not own and not package.program("mvn" if program == "maven" else "gradle")
-        reason = "its build tool is not installed here"
-        yield LeftOut(name=spec.name, reason=reason, fix=spec.install, tests=True) if missing else Candidate(check=spec)
-
-
-def _java(folder: Path) -> list[CheckSpec]:
-    if (folder / "pom.xml").is_file():
-        program = "./mvnw" if (folder / "mvnw").is_file() else "mvn"
-        return [
-            CheckSpec(
-                name="mvn test",
-                kind=CheckKind.TESTS,
-                group="java",
-                timeout=900,
-                parser="junit",
-                runner="java",
-                report="surefire",
-                command=(
-                    program,
-                    "-B",
-                    "-q",
-                    "test",
-                    "-DreportsDirectory={reports}/surefire",
-                    "-Dsurefire.reportsDirectory={reports}/surefire",
-                ),
-                install="install Maven from your system's packages",
-            )
-        ]
-    if (folder / "build.gradle").is_file() or (folder / "build.gradle.kts").is_file():
-        program = "./gradlew" if (folder / "gradlew").is_file() else "gradle"
-        copy = "cp -r build/test-results/test {reports}/junit 2>/dev/null"
-        line = f"{program} --console=plain cleanTest test; code=$?; {copy}; exit $code"
-        return [
-            CheckSpec(
-                name="gradle test",
-                kind=CheckKind.TESTS,
-                group="java",
-                timeout=900,
-                parser="junit",
-                runner="java",
-                report="junit",
-                command=("sh", "-c", line),
-                install="install Gradle from your system's packages",
-            )
-        ]
-    return []
 
 
 MAKE_TARGETS = {

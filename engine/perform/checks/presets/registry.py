@@ -12,7 +12,8 @@ from engine import plugins
 from engine.core.model import CheckKind, Struct
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.cmake import detect_cmake
-from engine.perform.checks.presets.compiled import detect_go, detect_java, detect_make, detect_rust
+from engine.perform.checks.presets.compiled import detect_go, detect_make, detect_rust
+from engine.perform.checks.presets.java import detect_java
 from engine.perform.checks.presets.javascript import detect_javascript
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package, Which, packages
 from engine.perform.checks.presets.python import detect_python

@@ -1,4 +1,4 @@
-"""Cargo, Maven and Gradle: ids by file, one test file alone where the tool can; canaries fit into none of them."""
+"""Cargo: ids by file, one test file alone where the tool can; canaries do not fit into it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine.perform.checks.parse.report import parse_report
 from engine.perform.checks.run.command_runner import CommandRunner
 from engine.perform.checks.run.limits import MAX_ITEMS, text_of
 from engine.perform.checks.run.measure import ERROR, FAILED, PASSED, SKIPPED, Case, Report
@@ -156,60 +155,3 @@ def _with_panic(case: Case, panics: dict[str, str]) -> Case:
     said = panics.get(case.id.partition("::")[2].rstrip("'"), "")
     line = re.search(r"\.rs:(\d+)", said)
     return replace(case, error="panic", text=said[:600], place=f"{line.group(1)}:" if line else "")
-
-
-class JavaRunner:
-    """Maven and Gradle by the JUnit reports they write; a class alone by its name."""
-
-    name = "java"
-    picks_files = True
-    suffixes: tuple[str, ...] = ("Test.java", "Tests.java", "Test.kt", "Tests.kt", "IT.java", "Spec.groovy")
-    loads: tuple[str, ...] = ()
-    weaker = (
-        "java: no canaries, assertions are not compared, new code is not emptied, no neighbouring inputs, "
-        "no process boundary"
-    )
-
-    def prepare(self, request: RunRequest) -> Prepared:
-        prepared = WHOLE.prepare(request)
-        if request.files is None:
-            return prepared
-        classes = [Path(file).stem for file in request.files]
-        if prepared.argv[:2] != ("sh", "-c"):
-            return replace(prepared, argv=(*prepared.argv, f"-Dtest={','.join(classes)}", "-DfailIfNoTests=false"))
-        chosen = " ".join(f"--tests {shlex.quote(f'*{name}')}" for name in classes)
-        line = re.sub(r"\btest;", f"test {chosen};", prepared.argv[2], count=1)
-        return replace(prepared, argv=("sh", "-c", line))
-
-    def read(
-        self, request: RunRequest, prepared: Prepared, finished: Finished, stdout: bytes, started: float
-    ) -> Report:
-        if request.subject:
-            return Report(source="junit", counts_tests=True, problems=("Java has no process boundary for a proof",))
-        if prepared.report is None:
-            return WHOLE.read(request, prepared, finished, stdout, started)
-        report = parse_report(request.spec.parser, prepared.report, started)
-        sources = _classes(request.room)
-        cases = []
-        for case in report.cases:
-            name, _, test = case.id.partition("::")
-            path = sources.get(name.partition("$")[0], "")
-            wanted = request.files is None or not path or path in request.files
-            if wanted:
-                cases.append(replace(case, id=f"{path}::{test}", path=path) if path else case)
-        return replace(report, cases=tuple(cases))
-
-
-def _classes(room: Path) -> dict[str, str]:
-    """Whole class name to its file, by the folders of its package."""
-    found: dict[str, str] = {}
-    for folder, names, files in os.walk(room):
-        names[:] = [name for name in names if name not in (".git", "build", "target", "node_modules")]
-        inside = os.path.relpath(folder, room).replace(os.sep, "/")
-        package = re.sub(r"^.*?src/[^/]+/(?:java|kotlin|groovy|scala)/?", "", inside).replace("/", ".")
-        for name in files:
-            if name.endswith((".java", ".kt", ".groovy", ".scala")):
-                stem = name.rpartition(".")[0]
-                path = name if inside == "." else f"{inside}/{name}"
-                found.setdefault(f"{package}.{stem}" if package not in ("", ".") else stem, path)
-    return found

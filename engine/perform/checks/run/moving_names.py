@@ -54,12 +54,25 @@ def learn(first: Iterable[str], second: Iterable[str]) -> tuple[Mask, ...]:
         shapes = {_shape(id): id for id in new}
         alike = [id for id in old if _shape(id) in shapes]
         found |= dict.fromkeys(_shape(id) for id in alike)
+        if alike:  # what numbers some parameters of a test numbers all of them, and another run moves others
+            found |= dict.fromkeys(mask for id in before if id.startswith(test) and (mask := _shape(id)).pieces[1:])
         left = [id for id in old if id not in alike]
         wanted = [id for id in new if _shape(id) not in {_shape(one) for one in alike}]
         if len(left) == len(wanted):
             pairs = [_common(one, other) for one, other in zip(left, wanted, strict=True)]
             found |= dict.fromkeys(mask for mask in pairs if mask is not None)
     return tuple(found)[:MOST]
+
+
+def numbered_otherwise(first: Sequence[str], second: Sequence[str]) -> tuple[Mask, ...]:
+    """What moves where two runs of the same files have as many tests of each name, but for words with digits in them.
+
+    Nothing where that does not explain every difference: a parameter that only one place has is no number.
+    """
+    numbered = {_shape(id) for id in first}
+    masks = tuple(mask for mask in learn(first, second) if mask in numbered)
+    same = sorted(names_that_stay(first, masks)) == sorted(names_that_stay(second, masks))
+    return masks if masks and same else ()
 
 
 def _by_test(ids: Iterable[str], known: frozenset[str]) -> dict[str, list[str]]:

@@ -65,7 +65,11 @@ UNFETCHED = {
         r"missing go\.sum entry for (?:module providing package )?(\S+)",
         r"([\w./-]+)@v\S+: .*(?:module lookup disabled|dial tcp|proxyconnect|no such host|network is)",
     ),
-    "mvn dependency:go-offline": (r"(?:Cannot access|Could not transfer artifact) (\S+)",),
+    # not dependency:go-offline, which leaves out what surefire fetches for the kind of tests it finds
+    "mvn test": (
+        r"in offline mode and the artifact (\S+) has not been downloaded",
+        r"Could not (?:transfer|find) artifact (\S+)",
+    ),
     "a build with the network": (r"Could not resolve (?:all files|dependencies) for (?:configuration|project) (\S+)",),
 }
 """Words of the tools themselves: none of them is about code that a task could mend."""

@@ -1,0 +1,53 @@
+"""Maven and Gradle: both write JUnit XML below the build folder of each module, one file a class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from msgspec.structs import replace
+
+from engine.core.model import CheckKind
+from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
+from engine.perform.checks.run.spec import CheckSpec
+
+# No network in a clean room: --offline names the artifact that is not in the user's repository, at once.
+MAVEN = "{program} --offline -B -q --fail-at-end test; {collect}"
+GRADLE = "{program} --console=plain --continue cleanTest test; {collect}"
+COLLECT = (
+    "code=$?; mkdir -p {reports}/junit; find . -path '*/WHERE/*.xml' | tar -cf - -T - | "
+    "tar -xf - -C {reports}/junit; exit $code"
+)
+"""Out of every module: no option of either tool moves the reports of a build of several."""
+
+
+def detect_java(package: Package) -> Iterator[Found]:
+    if package.has("pom.xml"):
+        yield _found(package, ("mvnw", "mvn", "Maven"), MAVEN, "target/surefire-reports")
+    elif package.has("build.gradle", "build.gradle.kts"):
+        yield _found(package, ("gradlew", "gradle", "Gradle"), GRADLE, "build/test-results")
+
+
+def _found(package: Package, names: tuple[str, str, str], line: str, where: str) -> Found:
+    """By the project's own wrapper; where that has nothing to start here, by the machine's tool."""
+    wrapper, tool, title = names
+    install = f"install {title} from your system's packages"
+    programs = [f"./{wrapper}"] if package.has(wrapper) else []
+    programs += [tool] if package.program(tool) else []
+    if not programs:
+        return LeftOut(name=f"{tool} test", reason="its build tool is not installed here", fix=install, tests=True)
+    collect = COLLECT.replace("WHERE", where)
+    blank = CheckSpec(
+        name=f"{tool} test",
+        kind=CheckKind.TESTS,
+        command=(),
+        group="java",
+        timeout=900,
+        parser="junit",
+        runner="java",
+        report="junit",
+        install=install,
+        why="pom.xml" if package.has("pom.xml") else "build.gradle",
+    )
+    lines = [line.replace("{program}", program).replace("{collect}", collect) for program in programs]
+    first, *others = [replace(blank, command=("sh", "-c", text)) for text in lines]
+    return Candidate(check=first, instead=tuple(others))
