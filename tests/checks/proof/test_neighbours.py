@@ -133,3 +133,23 @@ def test_an_input_that_the_task_names_is_not_pinned_by_the_test() -> None:
     before, after, test = WRONG["only three ways"]
     assert asked(before, after, test, "a split in 3 loses a cent") == []
     assert len(asked(before, after, test, "split(100, 3) should give 34, 33, 33")) == 1
+
+
+MILK = "def parse(line):\n    amount, unit, name = line.split(None, 2)\n    return float(amount), unit, name\n"
+FRACTION = 'def parse(line):\n    amount, unit, name = line.split(None, 2)\n    over, _, under = amount.partition("/")\n    return float(over) / float(under or 1), unit, name\n'
+ONE_HALF = 'def parse(line):\n    amount, unit, name = line.split(None, 2)\n    return 0.5 if amount == "1/2" else float(amount), unit, name\n'
+FITTED = 'import re\n\n\ndef parse(line):\n    line = re.sub(r"^1/2 ", "0.5 ", line)\n    amount, unit, name = line.split(None, 2)\n    return float(amount), unit, name\n'
+
+
+@pytest.mark.parametrize(
+    ("after", "words", "doubts"),
+    [
+        pytest.param(FRACTION, 'Lines like "1/2 l milk" should work', 0, id="a rule"),
+        pytest.param(ONE_HALF, 'Lines like "1/2 l milk" should work', 1, id="compared with"),
+        pytest.param(FITTED, 'Lines like "1/2 l milk" should work', 1, id="in a pattern"),
+        pytest.param(ONE_HALF, "Understand 1/2 as an amount", 0, id="the task is about that number"),
+    ],
+)
+def test_a_number_inside_of_a_text(after: str, words: str, doubts: int) -> None:
+    found = asked(MILK, after, 'assert parse("1/2 l milk") == (0.5, "l", "milk")', words)
+    assert len(found) == doubts, found

@@ -33,6 +33,17 @@ def test_another_value_of_the_same_type(value: object) -> None:
         error["f"]()
 
 
+def test_the_first_answer_again_and_an_error_at_the_third() -> None:
+    source = b"def f(n):\n    return n\n"
+    first, other = {}, {}
+    exec(otherwise(b"", source, Sort.FIRST) or b"", first)
+    exec(otherwise(b"", source, Sort.ELSE) or b"", other)
+    assert [first["f"](n) for n in (3, 3, 5, 7)] == [3, 3, 3, 3]
+    assert [other["f"](n) for n in (3, 5, 5, 3)] == [3, 3, 3, 3]
+    with pytest.raises(NotImplementedError):
+        other["f"](7)
+
+
 def test_what_answers_nothing_or_is_as_it_was_is_left_alone() -> None:
     source = b"def f():\n    return 1\n\n\ndef g():\n    print(1)\n\n\ndef h():\n    yield 1\n"
     assert otherwise(b"def f():\n    return 1\n", source, Sort.ALIKE) is None
@@ -51,7 +62,10 @@ export class A {
 
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="needs node")
-@pytest.mark.parametrize(("sort", "told"), [("alike", [48, [20, "~~"], "~"]), ("longer", [48, [20, "~~~", "~"], "~~"])])
+@pytest.mark.parametrize(
+    ("sort", "told"),
+    [("alike", [48, [20, "~~"], "~"]), ("longer", [48, [20, "~~~", "~"], "~~"]), ("first", [5, [1, "ab"], "y"])],
+)
 def test_the_same_in_javascript(tmp_path: Path, sort: str, told: list[object]) -> None:
     made = text_otherwise(b"", JS.encode(), "javascript", sort)
     assert made is not None
@@ -100,9 +114,23 @@ def test_total():
     assert isinstance(total([]), int)
 """
 STRONG = WEAK.replace(">= 0", "== 3")
+ITS_OWN = """from money import total
+
+EXPECTED = {n: total([n]) for n in (1, 2, 3, 4)}
 
 
-@pytest.mark.parametrize(("test", "verdict"), [(WEAK, ProofVerdict.UNPROVEN), (STRONG, ProofVerdict.PROVEN)])
+def test_total():
+    for n, expected in EXPECTED.items():
+        assert total([n]) == expected
+        assert 0 <= total([n]) <= 4
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "verdict"),
+    [(WEAK, ProofVerdict.UNPROVEN), (STRONG, ProofVerdict.PROVEN), (ITS_OWN, ProofVerdict.UNPROVEN)],
+    ids=["a type", "a value", "what it gets"],
+)
 async def test_a_proof_that_asks_for_no_value(tmp_path: Path, test: str, verdict: ProofVerdict) -> None:
     change = {"money.py": PLAIN["money.py"] + NEW, "tests/test_t.py": test}
     done = await judged(tmp_path, PLAIN, change, title="Add money.total(some)")

@@ -63,6 +63,30 @@ def neighbours_of(node: ast.AST) -> list[Near]:
     return []
 
 
+_NUMBERED = re.compile(r"[^\sA-Za-z]*\d[^\sA-Za-z]*")
+MOST_PARTS = 2
+
+
+def parts_of(node: ast.AST) -> list[list[Near]]:
+    """Numbers inside of a longer text, each with what may stand there instead: 1/2 of "1/2 l milk", %20 of "a%20b"."""
+    if not (isinstance(node, ast.Constant) and isinstance(node.value, str)) or len(node.value) > 400:
+        return []
+    text = node.value
+    found = []
+    for match in list(_NUMBERED.finditer(text))[:MOST_PARTS]:
+        if len(match[0]) == len(text.strip()):
+            continue
+        digits = [at for at, sign in enumerate(match[0]) if sign.isdigit()]
+        others = []
+        for far in (1, 2, 4):
+            for at in dict.fromkeys((digits[0], digits[-1])):
+                other = str((int(match[0][at]) + far - 1) % 9 + 1)
+                others.append(match[0][:at] + other + match[0][at + 1 :])
+        near = [one for one in dict.fromkeys(others) if one != match[0]]
+        found.append([(repr(match[0]), repr(text[: match.start()] + one + text[match.end() :]), False) for one in near])
+    return found
+
+
 _NEXT = {
     **dict(zip("aeiou", "eioua", strict=True)),
     **dict(zip("bcdfghjklmnpqrstvwxyz", "cdfghjklmnpqrstvwxyzb", strict=True)),

@@ -45,6 +45,8 @@ class Doubt(Struct, frozen=True, kw_only=True):
     text: str
     pinned: tuple[str, ...] = ()
     """The constants that it depends on: worth asking only where the new source has one that the task does not name."""
+    parts: tuple[str, ...] = ()
+    """Those of them that are a number inside of a longer text."""
     same: bool = False
     """Beside the tested inputs everything is as on the base: worth asking only where the change adds something."""
     whole: bool = False
@@ -84,7 +86,7 @@ def doubts(varied: Varied, base: Sequence[Measurement], change: Sequence[Measure
         pairs = [(copy, _first(seen(base, copy.name)), _first(seen(change, copy.name))) for copy in near]
         numbers = len({copy.slot for copy in near if not copy.weak})
         strong = [pair for pair in pairs if not pair[0].weak and not (pair[0].small and numbers < 2)]
-        doubt = _doubt(test, b0, c0, pairs, strong)
+        doubt = _doubt(test, b0, c0, pairs, strong, varied.text)
         if doubt is not None:
             found.setdefault(test, doubt)
     return list(found.values())
@@ -97,7 +99,9 @@ def _first(lists: list[list[Told]]) -> list[Told]:
 Pair = tuple[Copy, list[Told], list[Told]]
 
 
-def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
+def _doubt(
+    test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong: list[Pair], asked: bytes
+) -> Doubt | None:
     # what is the same on both sides is written out in the test: where that is a float, floats are wanted
     floats = any("float" in told[0] and _at(b0, at) == told for at, told in enumerate(c0))
     for at, now in enumerate(c0):
@@ -110,7 +114,7 @@ def _doubt(test: str, b0: list[Told], c0: list[Told], pairs: list[Pair], strong:
         if whole and was is not None and was[0] == now[0].replace("float", "int") != now[0] and not floats:
             text = f"the new code gives {now[0]} where the old one and the test have {was[0]}"
             return Doubt(test=test, text=text, whole=True)
-        doubt = _elsewhere(test, at, now, pairs, strong) if fresh else _beside(test, at, was, now, pairs, strong)
+        doubt = _elsewhere(test, at, now, pairs, strong, asked) if fresh else _beside(test, at, was, now, pairs, strong)
         if doubt is not None:
             return doubt
     return None
@@ -147,7 +151,8 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
     ]
     if pinned:
         text = f"it differs from the old code only where the input is {' and '.join(pinned)}, as in the test"
-        return Doubt(test=test, text=text, pinned=tuple(pinned), same=True)
+        parts = tuple(copies[0].was for copies in silent.values() if copies[0].part and copies[0].was in pinned)
+        return Doubt(test=test, text=text, pinned=tuple(pinned), parts=parts, same=True)
     return _worse(test, at, was, now, strong)
 
 
@@ -168,7 +173,7 @@ def _worse(test: str, at: int, was: Told | None, now: Told, strong: list[Pair]) 
     return Doubt(test=test, text=f"beside the inputs of the test the new code {what} ({copy.was} → {copy.now})")
 
 
-def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
+def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pair], asked: bytes) -> Doubt | None:
     """What the base answered is not known, there was nothing: does the new code answer anything but the test?"""
     if now[0] in FEW_VALUES:
         return None
@@ -183,10 +188,16 @@ def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pa
     shape, _, text = next(iter(values))
     if shape.startswith("!") and shape != "!NotImplementedError":
         return None
-    if text.strip("'\"") in {copy.was.strip("'\"b") for copy, _, _ in pairs}:
+    bare = text.strip("'\"")
+    if bare in {copy.was.strip("'\"b") for copy, _, _ in pairs} or (len(bare) > 1 and _quoted(bare, asked)):
         return None  # it picks one of its inputs, and there are only so many
     what = f"raises {shape[1:]}" if shape.startswith("!") else f"answers {text}"
     return Doubt(test=test, text=f"to every one of {len(other)} inputs beside those of the test the new code {what}")
+
+
+def _quoted(word: str, test: bytes) -> bool:
+    """The test has it as a text: a key, a name, an item of a list."""
+    return any(f"{sign}{word}{sign}".encode() in test for sign in "'\"`")
 
 
 def _at(told: list[Told], at: int) -> Told | None:
@@ -240,6 +251,19 @@ def _written(source: bytes | None) -> set[str]:
     return {repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
 
 
+_QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)")
+
+
+def _holds(before: bytes | None, after: bytes | None, part: str, python: bool = True) -> bool:
+    """A text is new in the source that has this number in it, and the signs around it: "1/2", "%20"."""
+    written = _written if python else constants
+    bare = part.strip("'\"")
+    if len(bare) < 2 or bare.isdigit():
+        return False
+    had = written(before)
+    return any(bare in one for one in written(after) - had) and not any(bare in one for one in had)
+
+
 def _whole(before: bytes | None) -> bool:
     """The old code computes in whole numbers on purpose."""
     return WHOLE_CODE.search((before or b"").decode("utf-8", "replace")) is not None
@@ -274,6 +298,15 @@ def told_of(
             for pin in one.pinned
             if any(compares_with(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
         ]
+        held = [
+            pin
+            for pin in one.parts
+            if any(_holds(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
+            and not named_by(_QUOTED.sub(" ", words), pin)
+        ]
+        if held:
+            found.append(one)
+            continue
         odd = len(one.pinned) > 1 and not known and any(_odd(*pair, path) for path, pair in programs.items())
         if one.pinned and not odd and (not known or all(named_by(words, pin) for pin in known)):
             continue

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
 from engine.core.grants import Rule
@@ -30,8 +30,15 @@ class Sort(StrEnum):
     ALIKE = "alike"
     LONGER = "longer"
     ERROR = "error"
+    FIRST = "first"
+    """Its first answer, whatever it is asked after that."""
+    ELSE = "else"
+    """An error at the second answer that is not the first one: a test that has three asks for some of them."""
 
 
+ANYTHING = (Sort.ALIKE, Sort.LONGER, Sort.ERROR)
+SAME_AGAIN = (Sort.FIRST, Sort.ELSE)
+MUST_FAIL = (Sort.ERROR, Sort.ELSE)
 MOST_FILES = 2
 _HELPER = """
 def _zz_other(value, deep=0):
@@ -59,9 +66,20 @@ def _zz_other(value, deep=0):
 def _zz_otherwise(call):
     import functools
 
+    known = {}
+
     @functools.wraps(call)
     def answer(*args, **kwargs):
-        return _zz_other(call(*args, **kwargs))
+        value = call(*args, **kwargs)
+        if @SORT@ not in ("first", "else"):
+            return _zz_other(value)
+        first = known.setdefault("first", value)
+        if type(value) not in (bool, int, float, str, bytes, list, tuple, dict, type(None)) or first == value:
+            return value
+        known[repr(value)] = value
+        if @SORT@ == "else" and len(known) > 2:
+            raise NotImplementedError("taken out")
+        return first
 
     return answer
 """
@@ -136,23 +154,37 @@ async def other_values_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Pro
 
 
 async def content_with_anything(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof]) -> list[Fault]:
-    """Where every proof is content with other values: nothing was shown."""
+    """Where every proof is content with other values, or with the first answer to everything: nothing was shown."""
     able = {spec.name: spec for spec in specs if runner_of(spec).picks_files}
     left = [proof for proof in proofs if proof.path and proof.check in able]
     if not left or len(left) < len(proofs) or len({proof.path for proof in left}) > MOST_FILES:
         return []
-    for sort in Sort:
+    name = left[0].name
+    if await _all_content(trial, able, left, ANYTHING):
+        text = f"{name} passes whatever value of the same type the changed code answers: it asks for none"
+    elif await _all_content(trial, able, left, SAME_AGAIN):
+        text = f"{name} passes where the changed code answers everything as it answered first: it asks for no value"
+    else:
+        return []
+    return [unproven(Rule.NOT_SHOWN, text, test=name)]
+
+
+async def _all_content(
+    trial: Trial, able: Mapping[str, CheckSpec], proofs: Sequence[Proof], sorts: Sequence[Sort]
+) -> bool:
+    """Green with each sort, red with the one that says that the code was asked."""
+    for sort in sorts:
         tree = await asyncio.to_thread(_tree, trial, sort)
         if tree is None:
-            return []
-        wanted = (PASSED,) if sort is not Sort.ERROR else tuple(BAD)
-        for name in dict.fromkeys(proof.check for proof in left):
-            mine = [proof for proof in left if proof.check == name]
+            return False
+        wanted = tuple(BAD) if sort in MUST_FAIL else (PASSED,)
+        for name in dict.fromkeys(proof.check for proof in proofs):
+            mine = [proof for proof in proofs if proof.check == name]
             files = tuple(dict.fromkeys(proof.path for proof in mine))
             runs = await trial.files("other values", tree, able[name], files, trial.on_base())
             seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
-            if any(seen.get(proof.name) not in wanted for proof in mine):
-                return []
-    name = left[0].name
-    text = f"{name} passes whatever value of the same type the changed code answers: it asks for none"
-    return [unproven(Rule.NOT_SHOWN, text, test=name)]
+            gone = "error" if sort is Sort.ELSE else ""  # a file that asks while it is loaded
+            missed = [proof for proof in mine if seen.get(proof.name, gone) not in wanted]
+            if missed and (sort is not Sort.ELSE or len(missed) == len(mine)):
+                return False
+    return True

@@ -9,8 +9,21 @@ from engine.perform.checks.proof.gutted_text import Body, bodies
 
 LANGUAGES = frozenset({"javascript", "go"})
 _HELPER = """
-function __zzOther(value, deep) {
-  if (value && typeof value.then === "function") return value.then((one) => __zzOther(one, 0));
+var __zzFirst;
+function __zzOther(value, deep, name) {
+  if (value && typeof value.then === "function") return value.then((one) => __zzOther(one, 0, name));
+  if ("@SORT@" === "first" || "@SORT@" === "else") {
+    if (typeof value === "function" || (value && typeof value === "object" && !Array.isArray(value))) return value;
+    __zzFirst = __zzFirst || new Map();
+    name = name + ":";
+    if (!__zzFirst.has(name)) __zzFirst.set(name, value);
+    const first = __zzFirst.get(name);
+    if (JSON.stringify(first) === JSON.stringify(value)) return value;
+    __zzFirst.set(name + JSON.stringify(value), value);
+    const others = [...__zzFirst.keys()].filter((key) => String(key).startsWith(name) && key !== name).length;
+    if ("@SORT@" === "else" && others > 1) throw new Error("taken out");
+    return first;
+  }
   const plain = value && typeof value === "object" && [Object.prototype, null].includes(Object.getPrototypeOf(value));
   if (!["number", "string", "boolean"].includes(typeof value) && !Array.isArray(value) && !plain) return value;
   if (deep > 6) return value;
@@ -55,17 +68,17 @@ def _instead(text: str, one: Body, language: str, sort: str) -> str | None:
     if language == "go":
         return _go(text, one, body, sort)
     if not body.startswith("{"):
-        return f"__zzOther({body})" if "await" not in body else None
+        return f"__zzOther({body}, 0, {one.start})" if "await" not in body else None
     if re.search(r"\byield\b|\bsuper\b", body) or not re.search(r"\breturn\b", body):
         return None
     waits = "async " if re.search(r"\bawait\b", body) else ""
     if text[: one.start].rstrip().endswith("=>"):
-        return f"{{ return __zzOther(({waits}() => {body})()); }}"
-    return f"{{ return __zzOther(({waits}function () {body}).apply(this, arguments)); }}"
+        return f"{{ return __zzOther(({waits}() => {body})(), 0, {one.start}); }}"
+    return f"{{ return __zzOther(({waits}function () {body}).apply(this, arguments), 0, {one.start}); }}"
 
 
 def _go(text: str, one: Body, body: str, sort: str) -> str | None:
-    if not one.results:
+    if not one.results or sort in ("first", "else"):
         return None
     types = [re.sub(r"^[A-Za-z_]\w*\s+(?=[\w*\[(.])", "", part.strip()) for part in _parts(one.results)]
     if any(not kind for kind in types) or re.search(r"\brecover\(", body):

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from engine.core.model import Struct
 from engine.perform.checks.proof import kept_arguments
 from engine.perform.checks.proof.examples import ALIKE, Example, functions
-from engine.perform.checks.proof.near_values import Near, edges_of, neighbours_of
+from engine.perform.checks.proof.near_values import Near, edges_of, neighbours_of, parts_of
 from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
 
 MOST_COPIES = 22
@@ -47,6 +47,8 @@ class Copy(Struct, frozen=True, kw_only=True):
     """A word, or the length of a list: that nothing changes beside it says little, code may well know it by name."""
     small: bool = False
     """A number at which honest code has a case of its own."""
+    part: bool = False
+    """A number inside of a longer text."""
     joint: bool = False
     """Every constant of that value differs together: two that are equal in the test still are."""
 
@@ -223,8 +225,11 @@ def _copies(
             _parameters(one).elts = [parameters[row]]
         _first_of_tables(one, 1)
         plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
-        for slot, node in enumerate(_constants(one, row if rows else None)):
-            plans.append([(slot, node, was, now, weak) for was, now, weak in near(node)])
+        for node in _constants(one, row if rows else None):
+            plans.append([(len(plans), node, was, now, weak) for was, now, weak in near(node)])
+            if near is neighbours_of:
+                for near_part in parts_of(node):
+                    plans.append([(len(plans), node, was, now, weak) for was, now, weak in near_part])
         name = f"{function.name}__r{row}v0"
         yield Copy(test=test, name=name, row=row, slot=-1), observed(one, name)
         number = 0
@@ -236,7 +241,10 @@ def _copies(
                     name = f"{function.name}__r{row}v{number}"
                     kept = _put(node, now)
                     small = was.lstrip("-") in ("1", "2")
-                    made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small)
+                    part = isinstance(node, ast.Constant) and isinstance(node.value, str) and was != repr(node.value)
+                    made = Copy(
+                        test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small, part=part
+                    )
                     yield made, observed(one, name)
                     _restore(node, kept)
         varied_nodes = [plan[0][1] for plan in plans if plan]
