@@ -168,12 +168,18 @@ def slug_of(plan: Plan, source_name: str = "") -> str:
 
 
 def new_sprint(
-    root: Path, plan_text: str, source_name: str, clock_date: str, derived: Sequence[Derived] = ()
+    root: Path,
+    plan_text: str,
+    source_name: str,
+    clock_date: str,
+    derived: Sequence[Derived] = (),
+    above: int = 0,
 ) -> SprintFolder:
     """Make the next sprint folder from a plan; PlanRefused where the plan is not sound. Nothing is overwritten.
 
-    `clock_date` is today as YYYY-MM-DD; `derived` are lines that the user took beside the plan's own. The folder
-    is filled under a passing name and renamed when it is whole.
+    `clock_date` is today as YYYY-MM-DD; `derived` are lines that the user took beside the plan's own; `above` is the
+    highest number that is known elsewhere than in the sprint folders. The folder is filled under a passing name and
+    renamed when it is whole.
     """
     # The words of a plan are read with some hundred expressions, which nobody waits for who only looks.
     from engine.plans.grant_lines import with_lines
@@ -187,10 +193,10 @@ def new_sprint(
         text = render(with_derived(plan, derived))
     slug = slug_of(plan, source_name)
     contents = (text, _context(plan, source_name, clock_date), LOOP_STATE, _tracking(plan, slug, clock_date), "")
-    return _made(root, slug, dict(zip(FILES, contents, strict=True)), plan.title, plan.status)
+    return _made(root, slug, dict(zip(FILES, contents, strict=True)), plan.title, plan.status, above)
 
 
-def request_sprint(root: Path, request: str, clock_date: str) -> SprintFolder:
+def request_sprint(root: Path, request: str, clock_date: str, above: int = 0) -> SprintFolder:
     """Make the next sprint folder from a request: its plan is written by the planning conversation."""
     words = next((line.strip(" #*") for line in request.splitlines() if line.strip(" #*")), "sprint")
     title = fields.tidy_heading(words)[:120] or "Sprint"
@@ -204,17 +210,17 @@ def request_sprint(root: Path, request: str, clock_date: str) -> SprintFolder:
         "tracking.md": _tracking(plan, slug, clock_date),
         "learnings/.gitkeep": "",
     }
-    return _made(root, slug, contents, title, "DRAFT")
+    return _made(root, slug, contents, title, "DRAFT", above)
 
 
-def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: str) -> SprintFolder:
+def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: str, above: int) -> SprintFolder:
     """The folder is filled under a passing name and renamed when it is whole."""
     paths = RepoPaths(root=root)
     paths.sprints.mkdir(parents=True, exist_ok=True)
     with _only_one(paths.sprints):
         ensure_gitignore(root)
         taken = [int(match.group(1)) for entry in paths.sprints.iterdir() if (match := _FOLDER.match(entry.name))]
-        number = max(taken, default=0) + 1
+        number = max((*taken, above)) + 1
         sprint_id = f"{number:03d}-{slug}"
         draft = Path(tempfile.mkdtemp(prefix=".new-", dir=paths.sprints))
         (draft / "learnings").mkdir()

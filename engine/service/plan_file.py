@@ -21,6 +21,7 @@ from engine.plans.words import Derived as Derived
 from engine.plans.words import derive
 from engine.plans.write import render
 from engine.service.local import Desk
+from engine.service.sprint_numbers import highest_number
 
 LARGEST = 1_000_000
 """Bytes of a file beside a plan that are read."""
@@ -40,13 +41,13 @@ def import_plan(desk: Desk, path: Path, today: str, derived: Sequence[Derived] =
     text = read_text(path)
     read = _foreign(path, text)
     if read is None:
-        sprint = new_sprint(desk.root, text, path.name, today, derived)
+        sprint = new_sprint(desk.root, text, path.name, today, derived, highest_number(desk))
         form = format_of(path, text)
         remember(sprint, desk.root, path, form.name)
         said = explain(form, form.read(text, str(path)), text)
         return Imported(sprint=sprint, understood=said.understood, guessed=said.guessed, unused=said.unused)
     tool, plan, said = read
-    sprint = new_sprint(desk.root, render(_approved(tool, plan)), "plan.md", today, derived)
+    sprint = new_sprint(desk.root, render(_approved(tool, plan)), "plan.md", today, derived, highest_number(desk))
     remember(sprint, desk.root, path, tool.name)
     if tool.name == DESIGN_DOC.name:
         write_back(sprint, desk.root, {task.id: "in_progress" for task in plan.tasks()})

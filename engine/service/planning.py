@@ -24,6 +24,7 @@ from engine.plans.sprints import SprintFolder, list_sprints, request_sprint
 from engine.project import stored_state
 from engine.service.local import Desk
 from engine.service.plan_file import Derived, Imported, import_plan, words_of
+from engine.service.sprint_numbers import highest_number
 from engine.service.trust import trusted_hash
 from engine.session_options import Ask, Untrusted
 
@@ -99,7 +100,7 @@ def begin(desk: Desk, request: str, today: str, trust: str = "") -> SprintFolder
     wanted, commands, known = trusted_hash(desk)
     if not known and trust not in (wanted, "all"):
         raise Untrusted(wanted, commands)
-    return request_sprint(desk.root, words, today)
+    return request_sprint(desk.root, words, today, highest_number(desk))
 
 
 def prd_as_request(desk: Desk, path: Path, today: str, trust: str) -> SprintFolder:

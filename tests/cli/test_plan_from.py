@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from tests.cli.ground import make
@@ -56,3 +57,15 @@ def test_a_draft_is_said_to_need_approval_and_does_not_run(tmp_path: Path) -> No
     told = ground.run("run", "--sprint", "002", "--trust", "all")
     assert told.code == 4 and "says Status: DRAFT, and a draft never runs" in told.err
     assert "devteam plan --sprint 002-mine" in told.err and "Traceback" not in told.err
+
+
+def test_a_number_that_a_branch_or_a_ref_has_is_not_given_again(tmp_path: Path) -> None:
+    """.devteam was removed: the new sprint must not go on upon the old one's branch."""
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    shutil.rmtree(ground.folder / ".devteam" / "sprints")
+    ground.git("branch", "devteam/004-count-things")
+    ground.write("work.md", BLOCKS)
+    told = ground.run("plan", "--from", "work.md")
+    assert told.code == 0 and "sprint 005-count-things" in told.out, told.out + told.err
+    ground.git("update-ref", "refs/devteam/007-gone/base", "HEAD")
+    assert "sprint 008-count-things" in ground.run("plan", "--from", "work.md").out
