@@ -272,10 +272,17 @@ def diff(git: Git, arguments: tuple[str, ...], before: str, after: str, cap: int
 
 
 def make_tree(git: Git, entries: Iterable[tuple[bytes, bytes, bytes]]) -> str:
-    """Write one tree of (mode, object, name). Every object must be there."""
+    """Write one tree of (mode, object, name), durably. Every object must be there."""
     lines = b"".join(mode + b" " + _kind(mode) + b" " + oid + b"\t" + name + b"\0" for mode, oid, name in entries)
     said = helper(git, "mktree", "-z", "--batch").ask(lines + b"\0", lambda data: data.endswith(b"\n"))
-    return said.decode().strip()
+    name = said.decode().strip()
+    # `mktree` alone reads no configuration, so `core.fsync` is nothing to it: a journal on another disk would know of a
+    # tree that a power cut emptied. The folder's sync takes the names of the blobs below it along.
+    place = git.git_dir / "objects" / name[:2] / name[2:] if git.git_dir is not None else None
+    if place is not None and place.is_file():  # not where it was there before, in a pack or elsewhere
+        files.sync(place)
+        files.sync(place.parent)
+    return name
 
 
 def write_object(git: Git, data: bytes, scratch: Path, kind: str = "blob") -> bytes:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from engine import files
 from engine.core.model import MachineFault
+from engine.core.wording import plural
 from engine.machine_words import fault_in
 from engine.perform.workspace.destroy import Grave
 from engine.perform.workspace.facts import WorkspaceError
@@ -79,7 +80,7 @@ def open_store(state: Path, repo: Repository, detect: Detector = nothing_known) 
     grave = Grave(root)
     target = root / "git"
     git = Git(target, root, env=identity_env(repo.identity))
-    said = _made(root, target, grave, repo.object_format)
+    said = _made(root, target, grave, repo.object_format) + _without_empty_objects(target, grave)
     write_atomic_if_new(target / "objects" / "info" / "alternates", os.fsencode(alternate(repo.objects)) + b"\n")
     shallow = repo.common_dir / "shallow"
     if repo.shallow and shallow.is_file():
@@ -117,6 +118,20 @@ def _made(root: Path, target: Path, grave: Grave, object_format: str) -> list[st
     return [
         "the engine's own git directory had lost its settings (a power cut, a failing disk?); they were written anew"
     ]
+
+
+def _without_empty_objects(target: Path, grave: Grave) -> list[str]:
+    """An object without a byte is what a power cut leaves of one; git would take it for written ever after."""
+    empty: list[Path] = []
+    for folder in (target / "objects").glob("[0-9a-f][0-9a-f]"):
+        with os.scandir(folder) as entries:
+            found = [one.name for one in entries if not one.name.startswith("tmp_") and not one.stat().st_size]
+        empty += [folder / name for name in found]
+    for path in empty:
+        grave.remove(path)
+    if not empty:
+        return []
+    return [f"{plural(len(empty), 'object')} of the engine's own git had lost their content (a power cut?): removed"]
 
 
 _SETTLED = ("HEAD", "config", "info/attributes")
