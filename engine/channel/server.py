@@ -1,8 +1,9 @@
 """The engine's end of the channel: every fact and all live activity to each viewer, commands and queries back.
 
-A message is encoded once, whoever listens. What a viewer does not take waits in a bounded queue of its own: of live
-activity the oldest goes, and one that is too far behind in facts is let go (it comes back and reads on from where it
-was). Nobody who watches can hold the engine up.
+A message is encoded once, whoever listens, and what came within a frame is one write to each viewer that keeps up: it
+wakes no task. What a viewer does not take waits in a bounded queue of its own: of live activity the oldest goes, and
+one that is too far behind in facts is let go (it comes back and reads on from where it was). Nobody who watches can
+hold the engine up.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Container, Iterable, Sequence
+from functools import cached_property
 from pathlib import Path
 
 import msgspec
@@ -42,26 +44,54 @@ Obey = Callable[[AnyCommand], Awaitable[ms.Reply]]
 """Carries a command out; the reply's `call` is filled in here."""
 
 
+class _Piece:
+    """What came within one frame, encoded: facts in their order, then what is live."""
+
+    def __init__(self) -> None:
+        self.facts: list[tuple[int, bytes]] = []
+        self.live: list[bytes] = []
+
+    @cached_property
+    def data(self) -> bytes:
+        return b"".join((*(line for _, line in self.facts), *self.live))
+
+
 class _Viewer:
     """One connection that watches: what waits to be written to it."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
+        writer.transport.set_write_buffer_limits(high=0)  # drained is: all of it was taken
+        self._seen = 0
+        """The last fact that was written."""
+        self._waits = False
+        """Its task has written all there was, and waits."""
         self._facts: deque[tuple[int, bytes]] = deque()
         self._live: deque[bytes] = deque(maxlen=LIVE_KEPT)
         self._ready = asyncio.Event()
         self._idle = asyncio.Event()
 
-    def put(self, seq: int, line: bytes) -> None:
-        """`seq` 0: live."""
-        if not seq:
-            self._live.append(line)
-        elif len(self._facts) >= FACTS_KEPT:
+    def take(self, piece: _Piece) -> None:
+        """Written at once to one that keeps up; queued for the others."""
+        if self._keeps_up(piece):
+            self._writer.write(piece.data)
+            self._seen = piece.facts[-1][0] if piece.facts else self._seen
+            return
+        if len(self._facts) + len(piece.facts) > FACTS_KEPT:
             self._writer.transport.abort()
-        else:
-            self._facts.append((seq, line))
+            return
+        self._facts.extend(piece.facts)
+        self._live.extend(piece.live)
         self._ready.set()
         self._idle.clear()
+
+    def _keeps_up(self, piece: _Piece) -> bool:
+        return (
+            self._waits
+            and not self._ready.is_set()
+            and not self._writer.transport.get_write_buffer_size()
+            and (not piece.facts or piece.facts[0][0] > self._seen)
+        )
 
     async def idle(self) -> None:
         """All that was put is on its way."""
@@ -78,13 +108,17 @@ class _Viewer:
 
     async def stream(self, seen: int) -> None:
         """Facts after `seen` and what is live, as it comes."""
+        self._seen = seen
         while True:
             if not self._ready.is_set():
                 self._idle.set()
+            self._waits = True
             await self._ready.wait()
+            self._waits = False
+            await self._writer.drain()
             self._ready.clear()
-            facts, live = [line for seq, line in self._facts if seq > seen], list(self._live)
-            seen = max([seen, *(seq for seq, _ in self._facts)])
+            facts, live = [line for seq, line in self._facts if seq > self._seen], list(self._live)
+            self._seen = max([self._seen, *(seq for seq, _ in self._facts)])
             self._facts.clear()
             self._live.clear()
             await self.send((*facts, *live))
@@ -157,15 +191,15 @@ class ChannelServer:
                 await asyncio.sleep(FRAME_SECONDS)
 
     def _hand_on(self, batch: Sequence[Message]) -> None:
+        piece = _Piece()
         for message in batch:
-            if isinstance(message, Envelope) and not self._viewers:
-                continue  # who comes later reads it from the journal
-            line = ms.encode(message)
-            seq = message.seq if isinstance(message, Envelope) else 0
             if not isinstance(message, Envelope):
+                piece.live.append(line := ms.encode(message))
                 self._recent.setdefault(message.effect, deque(maxlen=RECENT)).append(line)
-            for viewer in self._viewers:
-                viewer.put(seq, line)
+            elif self._viewers:  # who comes later reads it from the journal
+                piece.facts.append((message.seq, ms.encode(message)))
+        for viewer in self._viewers:
+            viewer.take(piece)
         facts = [message for message in batch if isinstance(message, Envelope)]
         if facts:
             self._forget_old(facts[-1].seq)
@@ -196,7 +230,7 @@ class ChannelServer:
 
     async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         peer = writer.get_extra_info("socket")
-        if not own_peer(peer, self._admitted):
+        if not own_peer(peer):
             return
         try:
             async with asyncio.timeout(HELLO_SECONDS):
@@ -204,6 +238,8 @@ class ChannelServer:
         except ms.BadMessage as error:
             await asyncio.sleep(BAD_HELLO_SECONDS)
             await _say(writer, ms.Refused(reason=str(error)[:300]))
+            return
+        if not own_peer(peer, self._admitted):  # asked once there is something to answer: it looks through processes
             return
         try:
             if not isinstance(hello, ms.Hello) or hello.protocol != ms.PROTOCOL:

@@ -9,7 +9,6 @@ import random
 import socket
 import stat
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -23,6 +22,7 @@ from engine.channel.address import connected
 from engine.channel.client import Caller, ChannelClosed
 from engine.core.activity import AgentOutput
 from engine.core.commands import Pause, Resume
+from engine.core.events import Envelope
 from engine.perform.process.reaper import is_no_child_of_ours
 from tests.channel.ground import seqs_until, standing
 
@@ -229,14 +229,13 @@ async def test_too_many_at_once_are_sent_away_and_those_inside_stay(
 async def test_a_burst_reaches_each_viewer_in_few_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twenty viewers cost the engine a write each for a frame, not for a fact; nothing is lost or out of order."""
     writes: list[int] = []
-    real = server_module._Viewer.send
+    real = asyncio.StreamWriter.write
 
-    async def counted(self: server_module._Viewer, lines: Iterable[bytes]) -> None:
-        given = list(lines)
-        writes.append(len(given))
-        await real(self, given)
+    def counted(self: asyncio.StreamWriter, data: bytes) -> None:
+        writes.append(len(data))
+        real(self, data)
 
-    monkeypatch.setattr(server_module._Viewer, "send", counted)
+    monkeypatch.setattr(asyncio.StreamWriter, "write", counted)
     async with standing(tmp_path) as stand:
         watching = await stand.watch()
         while not stand.server.viewers:
@@ -285,6 +284,36 @@ async def test_one_that_never_reads_is_let_go_and_loses_nothing(
         link.close()
         # It comes back and reads on from wherever it was.
         assert await seqs_until(await stand.watch(7), seen) == list(range(8, seen + 1))
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whoever_reads_by_fits_and_starts_misses_no_fact(tmp_path: Path, seed: int) -> None:
+    """Written at once while one keeps up, queued while not, in turns: every fact once, in order, to each of them."""
+    rng = random.Random(seed)
+    async with standing(tmp_path) as stand:
+        viewers = [await stand.watch() for _ in range(4)]
+        while stand.server.viewers < 4:
+            await asyncio.sleep(0.001)
+        got: list[list[int]] = [[] for _ in viewers]
+
+        async def read(number: int) -> None:
+            async for one in viewers[number].items():
+                if isinstance(one, Envelope):
+                    got[number].append(one.seq)
+                if rng.random() < number / 10:  # the first never stops
+                    await asyncio.sleep(rng.uniform(0, 0.05))
+
+        reading = [asyncio.create_task(read(number)) for number in range(4)]
+        for _ in range(150):
+            last = stand.fact("y" * rng.choice((1, 5_000, 60_000))).seq
+            stand.word("z")
+            await asyncio.sleep(rng.choice((0, 0, 0.002, 0.05)))
+        while any(not seen or seen[-1] < last for seen in got):
+            assert not any(task.done() for task in reading)
+            await asyncio.sleep(0.01)
+        assert got == [list(range(1, last + 1))] * 4
+        for task in reading:
+            task.cancel()
 
 
 async def test_one_that_never_reads_does_not_hold_the_end_up(tmp_path: Path) -> None:
