@@ -131,9 +131,12 @@ def _():
 def _():
     for name in os.listdir("/proc"):
         if name.isdigit():
-            with open(f"/proc/{name}/cmdline", "rb") as file:
-                if goal["bystander"].encode() in file.read().split(b"\0"):
-                    return True
+            try:
+                with open(f"/proc/{name}/cmdline", "rb") as file:
+                    if goal["bystander"].encode() in file.read().split(b"\0"):
+                        return True
+            except OSError:
+                continue  # it ended meanwhile: the next one may be the one
     return False
 
 
