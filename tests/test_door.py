@@ -9,14 +9,19 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
+import socket
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
+from tests.cli.test_service import crontab_only
 from tests.cli.test_terminal import Screen
 
 ROOT = Path(__file__).parents[1]
@@ -125,33 +130,75 @@ COMMANDS: list[tuple[str, int]] = [
     ("--help", 0),
     ("tui", 4),
     ("service status", 0),
+    ("service install", 0),
+    ("service run --once", 0),
+    ("service uninstall", 0),
     ("hooks install --print", 0),
     ("hook begin", -1),
     ("hook stop", 0),
 ]
 
 
+ELSEWHERE = {"demo", "serve"}
+"""They do not end by themselves: each has a test of its own."""
+
+
 def every_other_command() -> list[tuple[str, int]]:
-    """Commands that nobody put into the list: tried as they are."""
+    """Commands that nobody put into the list, in groups too: tried with a word for each argument that they need."""
     from tui.cli.app import app
 
-    names = {command.name or command.callback.__name__ for command in app.registered_commands if command.callback}
-    names |= {group.name for group in app.registered_groups if group.name}
-    return [
-        (name, -1) for name in sorted(names - {line.split()[0] for line, _ in COMMANDS} - {"demo", "serve"})
-    ]  # serve never ends by itself
+    def leaves(command: Any, path: str) -> Iterator[str]:
+        for name, inner in getattr(command, "commands", {}).items():
+            yield from leaves(inner, f"{path} {name}".strip())
+        if not hasattr(command, "commands"):
+            needed = (one for one in command.params if one.param_type_name == "argument" and one.required)
+            yield " ".join([path, *("1.1" for _ in needed)])
+
+    listed = [f"{line} " for line, _ in COMMANDS]
+    found = (line for line in leaves(typer.main.get_command(app), "") if line not in ELSEWHERE)
+    return [(line, -1) for line in found if not any(one.startswith(f"{line.partition(' 1.1')[0]} ") for one in listed)]
 
 
-def test_a_repository_full_of_traps_is_only_data(tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", ["listed", "every other"])
+def test_a_repository_full_of_traps_is_only_data(tmp_path: Path, which: str) -> None:
     ground = hostile(tmp_path)
+    crontab_only(ground)  # `service install` changes nothing of this machine
     plan = ground.home / "plan.md"
     plan.write_text(PLAN)
-    for line, code in [*COMMANDS, *every_other_command()]:
+    others = every_other_command()
+    assert {"checkpoint save", "rollback undo", "hook guard", "learnings show 1.1"} <= dict(others).keys()
+    for line, code in COMMANDS if which == "listed" else [("plan --from {plan}", 0), *others]:
         done = devteam(ground, *line.format(plan=plan).split())
         untouched(ground)
         assert code in (-1, done.returncode), f"devteam {line}: {done.returncode}\n{done.stdout}{done.stderr}"
         assert done.returncode != 77, line
         assert "Traceback" not in done.stderr, done.stderr
+        assert "Missing argument" not in done.stderr and "No such command" not in done.stderr, f"{line}: {done.stderr}"
+
+
+def test_the_page_for_a_browser_among_traps(tmp_path: Path) -> None:
+    """`devteam serve` goes on until it is ended: it is watched until it says where it serves."""
+    pytest.importorskip("textual_serve")
+    ground = hostile(tmp_path)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen(
+        [str(DEVTEAM), "serve", "--port", str(port)],
+        cwd=ground.folder,
+        env=ground.environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert process.stdout
+    try:
+        assert any(str(port) in line for line in process.stdout), "it ended before it served"
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait()
+    untouched(ground)
 
 
 def test_the_demo_among_traps(tmp_path: Path) -> None:
