@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -176,7 +177,7 @@ def agent_finished(state: State, event: ev.AgentFinished) -> State:
             return _dropped(state, planning, words)
         case Response.MEND:
             return replace(state, planning=replace(planning, blocker=words, action=result.hint))
-        case _:
+        case Response.RETRY | Response.FRESH | Response.LONGER | Response.FAIL:
             tries = planning.tries + 1
             if tries >= state.policy.retry.attempts and planning.goal is Goal.REPLAN:
                 return _dropped(state, planning, words)
@@ -186,6 +187,8 @@ def agent_finished(state: State, event: ev.AgentFinished) -> State:
             wait = backoff(state.policy.retry, tries, event.id) if response is Response.RETRY else 0.0
             long = response is Response.LONGER
             return replace(state, planning=replace(planning, tries=tries, not_before=state.now + wait, long=long))
+        case _:
+            assert_never(response)
 
 
 # ── the pieces ─────────────────────────────────────────────────────────────────────────────────────────────────────

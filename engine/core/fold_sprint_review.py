@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from engine.core import events as ev
@@ -42,7 +44,7 @@ def agent_finished(state: State, event: ev.AgentFinished) -> State:
             return state
         case Response.MEND:
             return replace(state, sprint_review=replace(review, blocker=words, action=result.hint))
-        case _:
+        case Response.RETRY | Response.FRESH | Response.LONGER | Response.FAIL:
             tries = review.tries + 1
             if tries >= state.policy.retry.attempts:
                 return replace(state, sprint_review=replace(review, blocker=words, action=""))
@@ -50,6 +52,8 @@ def agent_finished(state: State, event: ev.AgentFinished) -> State:
             long = response is Response.LONGER
             again = replace(review, tries=tries, not_before=state.now + wait, long=long)
             return replace(state, sprint_review=again)
+        case _:
+            assert_never(response)
 
 
 def gate_opened(state: State, event: ev.GateOpened) -> State:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import assert_never
 
 from engine.core import events as ev
 from engine.core.effects import CallAgent
@@ -53,7 +54,7 @@ def fields(effect: CallAgent, state: State, brief: Brief, learnings: tuple[str, 
             context = files[0] if files else ""
             title = gate.title if gate else ""
             return AnswererFields(question=effect.question, task=about, gate=title, context_file=context)
-        case _:
+        case Role.PLANNER:
             before = planning.plan
             if before is None and planning.goal is Goal.REPLAN:
                 before = state.plan
@@ -69,6 +70,17 @@ def fields(effect: CallAgent, state: State, brief: Brief, learnings: tuple[str, 
                 replan=planning.task if planning.goal is Goal.REPLAN else "",
                 history=_tried(state, planning.task),
             )
+        case (
+            Role.IMPLEMENTER
+            | Role.SCOPE_JUDGE
+            | Role.REVIEWER
+            | Role.SPRINT_REVIEWER
+            | Role.COUNCILLOR
+            | Role.SYNTHESIST
+        ):
+            raise ValueError(f"{effect.role.value} is no role of a planning conversation")
+        case _:
+            assert_never(effect.role)
 
 
 def _request(planning: Planning) -> str:
@@ -158,8 +170,17 @@ def answer(effect: CallAgent, state: State, result: AgentResult) -> Sequence[ev.
             )
         case Role.ANSWERER:
             return (ev.GateReplied(gate=effect.gate, id=effect.id, answer=result.text.strip() or "(no answer)"),)
-        case _:
+        case (
+            Role.IMPLEMENTER
+            | Role.SCOPE_JUDGE
+            | Role.REVIEWER
+            | Role.SPRINT_REVIEWER
+            | Role.COUNCILLOR
+            | Role.SYNTHESIST
+        ):
             return ()
+        case _:
+            assert_never(effect.role)
 
 
 def _learnt(effect: CallAgent, decisions: Sequence[DecisionTaken]) -> list[ev.AnyEvent]:

@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import assert_never
 
 import msgspec
 
@@ -38,8 +39,19 @@ def summarise(logs: Sequence[Path]) -> SessionSummary:
                 # A stream of small pieces is one text; a tool call in between begins another.
                 words = [*words, output.text] if spoke else [output.text]
                 spoke = True
-            case _:
+            case (
+                OutputKind.TEXT
+                | OutputKind.THINKING
+                | OutputKind.TOOL_RESULT
+                | OutputKind.RETRY
+                | OutputKind.LIMIT
+                | OutputKind.USAGE
+                | OutputKind.RAW
+                | OutputKind.ERROR
+            ):
                 pass
+            case _:
+                assert_never(output.kind)
     return SessionSummary(tools=tuple(tools), left_out=count - len(tools), words=_end("".join(words).strip()))
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Awaitable, Callable
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -197,10 +198,11 @@ class Controller:
                 work_queue.mark(self._desk, item.text, "done")
             case Outcome.BLOCKED | Outcome.LIMIT:
                 work_queue.mark(self._desk, item.text, "blocked")
-            case _ if self._failures >= MAX_FAILURES or state.tasks:
-                work_queue.mark(self._desk, item.text, "blocked")
+            case Outcome.FAILED | Outcome.STOPPED | Outcome.CANCELLED | Outcome.INTERRUPTED | Outcome.ERROR:
+                if self._failures >= MAX_FAILURES or state.tasks:
+                    work_queue.mark(self._desk, item.text, "blocked")
             case _:
-                pass
+                assert_never(outcome)
         return outcome
 
     def _tell(self, current: str, status: str = "CONTINUING", reason: str = "") -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import re
 import shutil
 import subprocess
@@ -56,6 +58,61 @@ def test_mypy_finds_every_forgotten_case(tmp_path: Path) -> None:
     forgotten |= {name: sum(f"new {name}" in line for line in objections) for name in LITERALS}
     assert [name for name, count in forgotten.items() if not count] == [], found
     assert forgotten["Choice"] >= 3, "each kind of gate says what each answer means"
+
+
+def own_enums() -> set[str]:
+    """The names of our StrEnums."""
+    found = set()
+    for tree in trees().values():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef) and any(ast.unparse(base) == "StrEnum" for base in node.bases):
+                found.add(node.name)
+    return found
+
+
+@functools.cache
+def trees() -> dict[str, ast.Module]:
+    paths = [path for folder in ("engine", "tui", "themes") for path in (ROOT / folder).rglob("*.py")]
+    return {path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8")) for path in paths}
+
+
+def left_open(tree: ast.AST, enums: set[str]) -> list[int]:
+    """Lines of matches over a set of ours that end in a wildcard which swallows whatever is added to the set."""
+
+    def over_ours(pattern: ast.pattern) -> bool:
+        match pattern:
+            case ast.MatchValue(value=ast.Attribute(value=ast.Name(id=name))):
+                return name in enums
+            case ast.MatchOr(patterns=patterns):
+                return any(over_ours(one) for one in patterns)
+            case ast.MatchAs(pattern=ast.pattern() as inner):
+                return over_ours(inner)
+        return False
+
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Match) and any(over_ours(case.pattern) for case in node.cases):
+            for case in node.cases:
+                wild = isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None
+                if wild and "assert_never" not in ast.unparse(case):
+                    found.append(case.pattern.lineno)
+    return found
+
+
+def test_no_match_over_our_own_sets_ends_in_a_wildcard() -> None:
+    """`case _` there hides the member that somebody adds from mypy: only `assert_never` may stand in it."""
+    enums = own_enums()
+    assert {"Role", "Choice", "Outcome", "Health", "Verdict"} <= enums
+    assert [f"{name}:{line}" for name, tree in trees().items() for line in left_open(tree, enums)] == []
+
+
+@pytest.mark.parametrize(
+    ("last", "count"),
+    [("case _: pass", 1), ("case other: pass", 1), ("case _ if x: pass", 1), ("case _: assert_never(a)", 0)],
+)
+def test_a_wildcard_is_found(last: str, count: int) -> None:
+    source = f"match a:\n    case Role.PLANNER | Role.ANSWERER: pass\n    {last}\n"
+    assert len(left_open(ast.parse(source), {"Role"})) == count
 
 
 def _patch(path: Path, pattern: str, new: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, assert_never
 
 from engine.core import events as ev
 from engine.core.effects import AnyEffect, CallAgent, CheckScope, Commit, PrepareWorkspace, RunChecks, Wait
@@ -235,8 +235,17 @@ def stage_of(effect: AnyEffect) -> Stage | None:
                     return Stage.REVIEW
                 case Role.COUNCILLOR | Role.SYNTHESIST:
                     return Stage.COUNCIL
-                case _:
+                case (
+                    Role.SPRINT_REVIEWER
+                    | Role.PLANNER
+                    | Role.PLAN_REVIEWER
+                    | Role.ANSWERER
+                    | Role.GATHERER
+                    | Role.PRD_WRITER
+                ):
                     return None
+                case _:
+                    assert_never(role)
         case PrepareWorkspace() | CheckScope():
             return Stage.IMPLEMENT
         case RunChecks(purpose=purpose):

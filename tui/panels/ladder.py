@@ -3,6 +3,8 @@ costs; what a finished task cost beside the other policy; every escalation and w
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from engine.core.model import Decision
 from engine.core.outcomes import COUNCIL, REVIEWERS, NextStep, RungOutcome, next_step, receipt, rung_outcomes, spent_on
 from engine.core.state import TaskState
@@ -85,8 +87,17 @@ def step_words(view: View, task: TaskState, step: NextStep) -> str:
             return f"you ({outside(step.reason)})"
         case Decision.ITERATE:
             where = f"{name} again" if step.rung == task.rung else f"down to {name}"
-        case _:
+        case (
+            Decision.ESCALATE
+            | Decision.COMPLETE
+            | Decision.HALT
+            | Decision.PARKED
+            | Decision.SKIPPED
+            | Decision.BUDGET_EXHAUSTED
+        ):
             where = f"up to {name}"
+        case _:
+            assert_never(step.decision)
     about = "~" if view.glyphs.ascii else "≈"
     return f"{where}, {money(step.usd)} a try, {about}{step.chance:.0%} pass, {about}{money(step.usd_per_pass)} a pass"
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from msgspec.structs import replace
 
 from engine.core.grants import Rule
@@ -142,8 +144,18 @@ class WholeRun(NewTestRuns):
                     asks = not (ground.named(one.path) or ground.in_scope(one.path) or about_elsewhere(ground.words))
                 case Owner.CONFIG if not one.read and self._traced():
                     asks = False
-                case _:
+                case (
+                    Owner.SUBJECT
+                    | Owner.TEST
+                    | Owner.SUPPORT
+                    | Owner.CONFIG
+                    | Owner.NEW_TEST
+                    | Owner.NEW_SUPPORT
+                    | Owner.STEERING
+                ):
                     asks = True
+                case _:
+                    assert_never(one.owner)
             if asks:
                 found.append(one)
         return found
