@@ -23,9 +23,8 @@ help: ## this list
 demo: $(STAMP) ## a sample sprint with a scripted agent: no key, no network
 	@$(VENV)/bin/devteam demo
 
-test: $(STAMP) lint ## lint, types, import contracts, tests; then what depends on bubblewrap with it hidden
-	@$(PY) -m tests.run_suite
-	@$(PY) -m tests.without_bwrap --lean
+test: $(STAMP) ## lint, types, import contracts, tests, and those that depend on bubblewrap with it hidden, side by side
+	@$(PY) -m tests.run_suite --all
 
 test-no-bwrap: $(STAMP) ## processes, sandbox, secrets and whole runs with bubblewrap hidden; CI runs both
 	@$(PY) -m tests.without_bwrap

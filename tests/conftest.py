@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests import lean_python
 from tests.patience import slowness
+
+sys.dont_write_bytecode = False
+"""Whatever the environment says: every worker rewrites the assertions of every test file, ten seconds of CPU, unless it
+finds them rewritten. Only this process; its children are told what they were told."""
 
 HUNG_SECONDS = 300.0
 """On a quiet machine, where the slowest ordinary test takes a tenth of it; the suite itself is a load to come."""
@@ -22,6 +28,7 @@ settings.load_profile("any-machine")
 def pytest_configure(config: pytest.Config) -> None:
     if config.option.timeout is None:
         config.option.timeout = HUNG_SECONDS * max(2.0, slowness())
+    lean_python.put_on_path()
 
 
 def pytest_xdist_auto_num_workers() -> int:

@@ -1,5 +1,8 @@
 """What `make test` runs: the suite, side by side; then whatever failed there once more, alone.
 
+With `--all` two other jobs run beside it, on cores that the suite leaves idle while it waits: lint, and the tests that
+depend on bubblewrap with it hidden. What they say is printed when they are done; a failed lint ends the run.
+
 A test of real processes can lose a race on a crowded machine that has nothing to do with what it shows. Such a test is
 named at the end, so that it is mended; a test that also fails alone fails the suite, and so do more than a few.
 """
@@ -10,7 +13,9 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -20,16 +25,30 @@ FEW = 5
 """More failures than this are no accident, and nobody waits for them to be repeated."""
 WORKERS = 2 * max(2, os.cpu_count() or 2)
 """Twice as many workers as cores: half of what these tests do is wait for a process, a timer or a disk."""
+ORDINARY = "not torture and not real and not foreign"
+CACHE = ".pytest_cache"
 
 
-def run(words: list[str], environment: Mapping[str, str], root: Path = ROOT, workers: int = WORKERS) -> int:
-    """The exit code of the tests that `words` select."""
-    kept = root / ".pytest_cache" / "v" / "cache" / "lastfailed"
+def run(
+    words: list[str],
+    environment: Mapping[str, str],
+    root: Path = ROOT,
+    workers: int = WORKERS,
+    cache: str = CACHE,
+    go_on: Callable[[], bool] = lambda: True,
+) -> int:
+    """The exit code of the tests that `words` select; they are ended as soon as they need not go on."""
+    kept = root / cache / "v" / "cache" / "lastfailed"
     kept.unlink(missing_ok=True)
 
     def tests(*more: str) -> int:
-        command = [sys.executable, "-m", "pytest", *words, *more]
-        return subprocess.run(command, cwd=root, env=environment, check=False).returncode
+        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *words, *more]
+        with subprocess.Popen(command, cwd=root, env=environment) as process:
+            while process.poll() is None and go_on():
+                time.sleep(0.1)
+            if process.returncode is None:
+                process.terminate()
+        return process.returncode
 
     code = tests("-n", str(workers), "--dist", "loadgroup")
     failed = sorted(json.loads(kept.read_text())) if kept.is_file() else []
@@ -43,5 +62,39 @@ def run(words: list[str], environment: Mapping[str, str], root: Path = ROOT, wor
     return again
 
 
+class Beside:
+    """A command that runs beside the suite and is heard when it is done."""
+
+    def __init__(self, *command: str) -> None:
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the command has ended
+        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._said, stderr=subprocess.STDOUT)
+
+    def failed(self) -> bool:
+        return bool(self._process.poll())
+
+    def end(self) -> int:
+        """Its exit code; what it said goes to our own output."""
+        code = self._process.wait()
+        self._said.seek(0)
+        print(f"\n── {' '.join(map(str, self._process.args[-3:]))}", flush=True)  # type: ignore[index, union-attr]
+        sys.stdout.buffer.write(self._said.read())
+        sys.stdout.flush()
+        return code
+
+    def stop(self) -> None:
+        self._process.terminate()
+
+
+def everything() -> int:
+    lint = Beside("make", "-s", "lint")
+    hidden = Beside(sys.executable, "-m", "tests.without_bwrap", "--lean", "--workers=1")
+    code = run(["-m", ORDINARY], os.environ, go_on=lambda: not lint.failed())
+    if lint.end():
+        hidden.stop()
+        return 1
+    return max(code, hidden.end(), key=bool)
+
+
 if __name__ == "__main__":
-    sys.exit(run(["-m", "not torture and not real and not foreign", *sys.argv[1:]], os.environ))
+    given = sys.argv[1:]
+    sys.exit(everything() if given == ["--all"] else run(["-m", ORDINARY, *given], os.environ))

@@ -23,7 +23,15 @@ ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(
 def test_a_second_look(tmp_path: Path, capfd: pytest.CaptureFixture[str], body: str, code: int, says: str) -> None:
     (tmp_path / "test_it.py").write_text(body)
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     assert run([], environment, tmp_path, workers=1) == code
     written = capfd.readouterr().out
     assert says in written
     assert says or "alone" not in written
+
+
+def test_what_need_not_go_on_is_ended(tmp_path: Path) -> None:
+    """As when lint has failed: nobody waits for the tests."""
+    (tmp_path / "test_it.py").write_text("import time\ndef test_a():\n    time.sleep(3600)\n")
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
+    assert run([], environment, tmp_path, workers=1, go_on=lambda: False) != 0

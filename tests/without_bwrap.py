@@ -48,7 +48,8 @@ def hidden(path: str, farm: Path) -> str:
 
 def main() -> int:
     path = hidden(os.environ.get("PATH", os.defpath), run_suite.ROOT / ".venv" / "without-bwrap")
-    given = sys.argv[1:] or [*TESTS]
+    workers = [word for word in sys.argv if word.startswith("--workers=")]
+    given = [word for word in sys.argv[1:] if word not in workers] or [*TESTS]
     if given[0] == "--lean":
         given = [
             *(one for one in TESTS if "conformance" not in one),
@@ -56,7 +57,12 @@ def main() -> int:
             " and ".join(f"not [{mode}" for mode in NAMED),
             *given[1:],
         ]
-    return run_suite.run(["-m", "not torture and not real", *given], {**os.environ, "PATH": path})
+    return run_suite.run(
+        ["-m", "not torture and not real", *given],
+        {**os.environ, "PATH": path},
+        workers=int(workers[0].partition("=")[2]) if workers else run_suite.WORKERS,
+        cache=f"{run_suite.CACHE}/without-bwrap",
+    )
 
 
 if __name__ == "__main__":
