@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import CheckKind, ProofVerdict
-from engine.perform.checks.proof.new_names import older, speaks_of
+from engine.perform.checks.proof.new_names import called, older, speaks_of
 from engine.perform.checks.run.spec import CheckSpec
 from tests.checks.proof.test_judged import judged
 
@@ -60,6 +60,41 @@ def test_where_something_else_is_otherwise_nothing_is_said() -> None:
 )
 def test_what_the_task_speaks_of(name: str, words: str, spoken: bool) -> None:
     assert speaks_of(name, words) is spoken
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "is_called"),
+    [
+        ("Merge", "Merge joins slots that touch", True),
+        ("Touch", "Merge joins slots that touch", False),
+        ("total", "Add a total to money", False),
+        ("total", "`total` is wrong", True),
+        ("total", "total([]) fails", True),
+        ("total", "money.total is wrong", True),
+        ("to_base", "to_base knows dl", True),
+    ],
+)
+def test_what_the_task_has_as_a_name(name: str, words: str, is_called: bool) -> None:
+    assert called(name, words) is is_called
+
+
+MERGE = "def merge(slots):\n    return slots\n"
+TOUCH = "\n\ndef touch(a, b):\n    return a[1] == b[0]\n"
+TESTS = "from slot import merge\n\n\ndef test_one():\n    assert merge([(0, 3)]) == [(0, 3)]\n"
+WORKS = """from slot import merge, touch
+
+
+def test_touching():
+    one, two = merge([(0, 30), (30, 60)])
+    assert touch(one, two) and (one[0], two[1]) == (0, 60)
+"""
+
+
+async def test_a_test_that_does_the_work_itself_proves_nothing(tmp_path: Path) -> None:
+    base = {"slot.py": MERGE, "tests/test_s.py": TESTS}
+    change = {"slot.py": MERGE + TOUCH, "tests/test_touch.py": WORKS}
+    done = await judged(tmp_path, base, change, title="merge([(0, 30), (30, 60)]) should join slots that touch")
+    assert done.proof is not ProofVerdict.PROVEN, done.reason
 
 
 HEAD = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { @ } from '../vers.js';\n"

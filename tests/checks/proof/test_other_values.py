@@ -33,6 +33,13 @@ def test_another_value_of_the_same_type(value: object) -> None:
         error["f"]()
 
 
+def test_what_is_counted_beside_the_answer_is_no_answer() -> None:
+    get = "class A:\n    def get(self, key):\n        if key:\n            @\n        return self.some[key]\n"
+    old, new = (get.replace("@", line).encode() for line in ("pass", "self.hits += 1"))
+    assert otherwise(old, new, Sort.ALIKE) is None
+    assert otherwise(old, old.replace(b"[key]", b"[0]"), Sort.ALIKE) is not None
+
+
 def test_the_first_answer_again_and_an_error_at_the_third() -> None:
     source = b"def f(n):\n    return n\n"
     first, other = {}, {}
@@ -157,3 +164,20 @@ async def test_a_proof_in_javascript_that_asks_for_no_value(tmp_path: Path, line
     change = {**base, "a.js": base["a.js"] + "export function f(n) {\n  return [n];\n}\n", "test/f.test.js": made}
     done = await judged(tmp_path, base, change, NODE, title="Add f(n)")
     assert done.proof == verdict, done.reason
+
+
+async def test_a_proof_of_code_that_only_fails(tmp_path: Path) -> None:
+    source = PLAIN["money.py"] + "\n\ndef total(some):\n    raise RuntimeError('not today')\n"
+    test = """from money import total
+
+
+def test_total():
+    try:
+        value = total([1, 2])
+    except RuntimeError:
+        return
+    assert value == 3
+"""
+    change = {"money.py": source, "tests/test_t.py": test}
+    done = await judged(tmp_path, PLAIN, change, title="Add money.total(some)")
+    assert done.proof is not ProofVerdict.PROVEN, done.reason

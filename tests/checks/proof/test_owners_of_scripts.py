@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec.structs import replace
 
 from engine.perform.checks.proof.owners import Changed, Ground, Owner, keeps_examples, owners
 
@@ -81,3 +82,12 @@ def test_the_code_behind_a_documentation_string_is_no_part_of_its_example() -> N
     assert keeps_examples(old, old.replace(b"PAIRS", b"_PAIRS"))
     assert not keeps_examples(old, old.replace(b"    1\n", b"    2\n"))
     assert not keeps_examples(old, old.replace(b">>> f()", b">>> f(2)"))
+
+
+@pytest.mark.parametrize(("beside", "owner"), [("cmd/main_test.go", Owner.SUBJECT), ("lib/a_test.go", Owner.CONFIG)])
+def test_a_program_in_go_belongs_to_the_tests_of_its_package(beside: str, owner: Owner) -> None:
+    main = b"package main\n\nfunc main() { os.Exit(1) }\n"
+    sources = {"cmd/main.go": main, beside: b"package main\n"}
+    ground = replace(GROUND, reads=frozenset({"cmd/main.go"}), sources=sources, commands="go test ./...")
+    (found,) = owners([Changed(path="cmd/main.go", before=main, after=main + b"// x\n")], ground)
+    assert found.owner is owner, found.why

@@ -70,9 +70,12 @@ def test_values_of_the_test_in_a_decision(line: str, words: str, asks: bool) -> 
         ("if (x === 'EUR') return 3;", "the rate of EUR is wrong", False),
         ("if (x === 'USD') return 3;", "wrong rate", False),
         ("if (n > 250) return 3;", "wrong rate", False),
+        ("const T = { 29: 1, 30: 2, 59: 2 };", "2 from 30", True),
+        ("const T = { 29: 1, 30: 2, 90: 2 };", "2 from 30", False),
+        ("const T = { 30: 2, 59: 2 };", "2 from 30 to 59", False),
         ("if (typeof x === 'string') return 3;", "wrong rate", False),
     ],
 )
 def test_the_same_in_a_script(line: str, words: str, asks: bool) -> None:
-    tests = [b"test('rate', () => { assert.equal(f('EUR', 250), 3); });\n"]
+    tests = [b"test('rate', () => { assert.equal(f('EUR', 250), 3); [29, 30, 59]; });\n"]
     assert bool(keyed_text("a.js", b"const a = 1;\n", f"const a = 1;\n{line}\n".encode(), tests, words)) is asks

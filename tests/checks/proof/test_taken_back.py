@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict
-from engine.perform.checks.proof.taken_back import parts
+from engine.perform.checks.proof.taken_back import parts, text_parts
 from tests.checks.proof.test_judged import judged
 
 OLD = "def busy(start, at, end):\n    return start <= at <= end\n"
@@ -34,6 +34,24 @@ BASE = {
 }
 END = "from plan import busy\n\n\ndef test_end():\n    assert not busy(1, 9, 9)\n"
 BEGIN = END + "\n\ndef test_begin():\n    assert not busy(1, 1, 9)\n"
+
+
+async def test_a_red_test_of_the_users_own_need_not_show_both(tmp_path: Path) -> None:
+    base = {**BASE, "tests/test_end.py": END}
+    done = await judged(tmp_path, base, {"plan.py": BOTH}, title="busy names what is over")
+    assert done.proof is ProofVerdict.PROVEN, done.reason
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        ("int f(int n) { int i, m = 1; for (i = 1; i < n; i++) m += i; return m; }", 1),
+        ("int f(int n) { int i, m = 0; for (i = 0; i <= n; i++) m -= i; return m; }", 2),
+    ],
+)
+def test_where_a_loop_begins_is_no_part(after: str, found: int) -> None:
+    old = "int f(int n) { int i, m = 0; for (i = 0; i < n; i++) m += i; return m; }"
+    assert len(text_parts("a.c", old.encode(), after.encode())) == found
 
 
 @pytest.mark.parametrize(

@@ -41,6 +41,8 @@ class Older(Struct, frozen=True, kw_only=True):
     names: frozenset[str]
     kept: frozenset[str] = frozenset()
     """Functions that the change leaves as they were."""
+    had: frozenset[str] = frozenset()
+    """Functions of the base, changed or not."""
 
 
 def older(path: str, before: bytes, after: bytes) -> Older | None:
@@ -56,11 +58,13 @@ def _python(before: bytes, after: bytes) -> Older | None:
         old, new = ast.parse(before), ast.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return None
+    old_tree = ast.parse(before)  # `old` goes into what is made
     kept = _functions(old) & _functions(new)
     names: set[str] = set()
     new.body = _merged(old.body, new.body, names)
     source = ast.unparse(ast.fix_missing_locations(new)).encode()
-    return Older(source=source, names=frozenset(names), kept=frozenset(name for name, _ in kept))
+    had = frozenset(name for name, _ in _functions(old_tree))
+    return Older(source=source, names=frozenset(names), kept=frozenset(name for name, _ in kept), had=had)
 
 
 def _functions(tree: ast.Module) -> set[tuple[str, str]]:
@@ -117,7 +121,8 @@ def _text(before: bytes, after: bytes, language: str) -> Older | None:
             "".join(one) for one in re.findall(constants, old, re.M)
         }
     same = {(one.name, one.text) for one in was} & {(one.name, one.text) for one in now}
-    return Older(source=new.encode(), names=frozenset(fresh), kept=frozenset(name for name, _ in same))
+    names = frozenset(name for name, _ in same)
+    return Older(source=new.encode(), names=frozenset(fresh), kept=names, had=frozenset(one.name for one in was))
 
 
 def speaks_of(name: str, words: str) -> bool:
@@ -129,6 +134,16 @@ def speaks_of(name: str, words: str) -> bool:
     return any(re.search(rf"\b{re.escape(stem)}", words, re.IGNORECASE) for stem in stems)
 
 
+def called(name: str, words: str) -> bool:
+    """The task has it as a name: in backticks, with brackets, behind a dot, or in a form that only names have."""
+    if len(name) < 3:
+        return False
+    if re.search(rf"`{re.escape(name)}\b|(?<!\w){re.escape(name)}\(|\w\.{re.escape(name)}\b", words):
+        return True
+    odd = "_" in name or re.search(r"[a-z][A-Z]|^[A-Z]", name) is not None
+    return odd and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", words) is not None
+
+
 async def names_alone(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof], fresh: str) -> list[Fault]:
     """Where every proof passes with the old functions, and needs new names that the task does not speak of."""
     able = {spec.name: spec for spec in specs if runner_of(spec).picks_files}
@@ -138,6 +153,7 @@ async def names_alone(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence
     files: dict[str, bytes | None] = {}
     names: set[str] = set()
     kept: set[str] = set()
+    had: set[str] = set()
     for one in trial.change.owned:
         if one.owner is not Owner.SUBJECT or not language_of(one.path) or one.after is None:
             continue
@@ -146,10 +162,14 @@ async def names_alone(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence
             return []
         files[one.path] = made.source
         kept |= made.kept
+        had |= made.had
         names |= {name for name in made.names if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", fresh)}
     words = trial.change.ground.words
     about = any(len(name) > 2 and re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", words) for name in kept)
-    if not names or not about or any(speaks_of(name, words) for name in names):
+    unspoken = about and not any(speaks_of(name, words) for name in names)
+    # Where the task says by name which function it is about, a helper with a word of its text does not stand for that.
+    named = any(called(name, words) for name in had) and not any(called(name, words) for name in names)
+    if not names or not (unspoken or named):
         return []
     tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, files)
     for name in dict.fromkeys(proof.check for proof in mine):

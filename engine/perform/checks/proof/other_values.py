@@ -30,6 +30,8 @@ class Sort(StrEnum):
     ALIKE = "alike"
     LONGER = "longer"
     ERROR = "error"
+    AT_ONCE = "at once"
+    """An error before anything is done."""
     FIRST = "first"
     """Its first answer, whatever it is asked after that."""
     ELSE = "else"
@@ -70,6 +72,8 @@ def _zz_otherwise(call):
 
     @functools.wraps(call)
     def answer(*args, **kwargs):
+        if @SORT@ == "at once":
+            raise NotImplementedError("taken out")
         value = call(*args, **kwargs)
         if @SORT@ not in ("first", "else"):
             return _zz_other(value)
@@ -91,7 +95,7 @@ def otherwise(before: bytes, after: bytes, sort: Sort) -> bytes | None:
         old, new = ast.parse(before), ast.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    if not _wrap(old.body, new.body):
+    if not _wrap(old.body, new.body, sort):
         return None
     helper = ast.parse(_HELPER.replace("@SORT@", repr(sort.value))).body
     at = 0
@@ -106,20 +110,27 @@ def _stays_first(node: ast.stmt) -> bool:
     return told or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
 
 
-def _wrap(old: list[ast.stmt], new: list[ast.stmt]) -> int:
+def _wrap(old: list[ast.stmt], new: list[ast.stmt], sort: Sort) -> int:
     had = {node.name: node for node in old if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     count = 0
     for node in new:
         match node, had.get(getattr(node, "name", "")):
             case ast.ClassDef(), known:
-                count += _wrap(known.body if isinstance(known, ast.ClassDef) else [], node.body)
+                count += _wrap(known.body if isinstance(known, ast.ClassDef) else [], node.body, sort)
             case ast.FunctionDef(name=name), known if not name.startswith("__"):
-                same = known is not None and ast.dump(known) == ast.dump(node)
-                if not same and _answers(node):
+                same = known is not None and _returns(known) == _returns(node)  # what else it does is not its answer
+                if not same and (_answers(node) or sort is Sort.AT_ONCE):
                     # nearest to the function: what a property or a class method makes of it comes after
                     node.decorator_list.append(ast.Name(id="_zz_otherwise", ctx=ast.Load()))
                     count += 1
     return count
+
+
+def _returns(node: ast.AST) -> list[str]:
+    """What it answers, with everything that is put into a name: where one of these differs, so may the answer."""
+    found = [one for one in ast.walk(node) if isinstance(one, ast.Return | ast.Assign | ast.AnnAssign | ast.For)]
+    tests = [one.test for one in ast.walk(node) if isinstance(one, ast.If | ast.While | ast.IfExp)]
+    return [ast.dump(one) for one in (*found, *tests)]
 
 
 def _answers(node: ast.FunctionDef) -> bool:
@@ -162,6 +173,8 @@ async def content_with_anything(trial: Trial, specs: Sequence[CheckSpec], proofs
     name = left[0].name
     if await _all_content(trial, able, left, ANYTHING):
         text = f"{name} passes whatever value of the same type the changed code answers: it asks for none"
+    elif await _all_content(trial, able, left, (Sort.AT_ONCE,)):
+        text = f"{name} passes where the changed code does nothing but fail: it asks for nothing"
     elif await _all_content(trial, able, left, SAME_AGAIN):
         text = f"{name} passes where the changed code answers everything as it answered first: it asks for no value"
     else:
@@ -184,6 +197,8 @@ async def _all_content(
             runs = await trial.files("other values", tree, able[name], files, trial.on_base())
             seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
             gone = "error" if sort is Sort.ELSE else ""  # a file that asks while it is loaded
+            if sort is Sort.FIRST and PASSED in seen.values() and not BAD & set(seen.values()):
+                gone = PASSED  # its name has the answer in it
             missed = [proof for proof in mine if seen.get(proof.name, gone) not in wanted]
             if missed and (sort is not Sort.ELSE or len(missed) == len(mine)):
                 return False

@@ -65,6 +65,10 @@ def otherwise(before: bytes, after: bytes, language: str, sort: str) -> bytes | 
 
 def _instead(text: str, one: Body, language: str, sort: str) -> str | None:
     body = text[one.start : one.end]
+    if sort == "at once" and body.startswith("{"):
+        return '{ panic("taken out") }' if language == "go" else '{ throw new Error("taken out"); }'
+    if sort == "at once":
+        return None
     if language == "go":
         return _go(text, one, body, sort)
     if not body.startswith("{"):

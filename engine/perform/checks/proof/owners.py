@@ -198,6 +198,8 @@ def _old_source(change: Changed, ground: Ground, read: bool) -> tuple[Owner, str
         return Owner.SUPPORT, "a test framework's helper that only tests import"
     if not read or users or _packaged(path, ground):
         return Owner.SUBJECT, "source"
+    if path.endswith(".go") and any(_beside(path, other) for other in ground.sources):
+        return Owner.SUBJECT, "of a package that has tests"
     if _is_product(path, ground):
         return Owner.SUBJECT, "a program that the tests start"
     if _runs_by_command(path, ground):
@@ -210,6 +212,11 @@ def _old_source(change: Changed, ground: Ground, read: bool) -> tuple[Owner, str
     if _judges(change.before or b"", path):
         return Owner.CONFIG, "an entry that a check reads and nobody imports"
     return Owner.SUBJECT, "source"
+
+
+def _beside(path: str, other: str) -> bool:
+    """A test of the package, which in Go is the folder: it is compiled together with the file."""
+    return other.endswith("_test.go") and posixpath.dirname(path) == posixpath.dirname(other)
 
 
 def _is_product(path: str, ground: Ground) -> bool:

@@ -1,7 +1,7 @@
 """A proof that puts something in the place of what the change itself adds. One run, without the replacement.
 
 `monkeypatch.setattr(fares, "GROUP", 5)` shows what the program would do with the right number, and it has another one.
-A test may replace a new waiting time to be quick: it is green without that, too. Python and JavaScript.
+A test may replace a new waiting time to be quick: it is green without that, too. Python, JavaScript and Go.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from engine.perform.checks.run.spec import CheckSpec
 _MOCKS = re.compile(
     r"(?m)^[ \t]*(?:\w+\.)?(?:mock\.method|spyOn|sinon\.stub|sinon\.replace|stub)\(\s*(\w+)\s*,\s*['\"](\w+)['\"]"
 )
+_ASSIGNS = re.compile(r"(?m)^[ \t]+(\w+)\s*=(?!=)")
 _SETS = re.compile(r"(?m)^[ \t]*(\w+)\.(\w+)\s*=(?![=>])")
 
 
@@ -35,7 +36,9 @@ def without_replacements(path: str, source: bytes, names: Collection[str]) -> tu
     """The test file with replacements of these names taken out, and the first name; None: it has none."""
     if path.endswith(".py"):
         return _python(source, names)
-    return _javascript(source, names) if path.endswith(JAVASCRIPT) else None
+    if path.endswith(".go"):
+        return _text(source, names, (_ASSIGNS,))
+    return _text(source, names, (_MOCKS, _SETS)) if path.endswith(JAVASCRIPT) else None
 
 
 class _Taken(ast.NodeTransformer):
@@ -92,12 +95,12 @@ def _python(source: bytes, names: Collection[str]) -> tuple[bytes, str] | None:
     return (ast.unparse(ast.fix_missing_locations(made)).encode(), taken.first) if taken.first else None
 
 
-def _javascript(source: bytes, names: Collection[str]) -> tuple[bytes, str] | None:
+def _text(source: bytes, names: Collection[str], patterns: Sequence[re.Pattern[str]]) -> tuple[bytes, str] | None:
     text = source.decode("utf-8", "surrogateescape")
     spans: list[tuple[int, int]] = []
     first = ""
-    for match in (*_MOCKS.finditer(text), *_SETS.finditer(text)):
-        if match[1] not in names and match[2] not in names:
+    for match in [match for pattern in patterns for match in pattern.finditer(text)]:
+        if match[1] not in names and match[match.re.groups] not in names:
             continue
         if match.re is _SETS and match[1] not in names:
             continue  # a property of an object that the test has made
@@ -106,7 +109,8 @@ def _javascript(source: bytes, names: Collection[str]) -> tuple[bytes, str] | No
         if "spyOn" in statement and ".mock" not in statement:
             continue  # it only looks on
         spans.append((match.start(), end))
-        first = first or (match[2] if match[2] in names else match[1])
+        last = match[match.re.groups]
+        first = first or (last if last in names else match[1])
     for start, end in sorted(spans, reverse=True):
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     return (text.encode("utf-8", "surrogateescape"), first) if first else None

@@ -22,7 +22,7 @@ _SORTS: tuple[tuple[str, str, str], ...] = (
     ),
     (
         "zero",
-        r"(?i)(?<!below )(?<!by )(?<!than )(?<!non-)(?<!leading )(?<!above )(?<!to )\bzero\b"
+        r"(?i)(?<!below )(?<!by )(?<!than )(?<!non-)(?<!leading )(?<!above )(?<!to )(?<!the )\bzero\b"
         r"(?!\s*-?\s*(?:padd|fill|based|width|or more|division))",
         r"(?<![\w.])0(?:\.0+)?(?![\w.]*\d)|\bzero\b",
     ),
