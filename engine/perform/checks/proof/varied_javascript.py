@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from engine.core.model import Struct
 from engine.perform.checks.proof.examples import Example
 from engine.perform.checks.proof.examples_javascript import kept_tests, told_tests
-from engine.perform.checks.proof.near_values import neighbours_of
+from engine.perform.checks.proof.near_values import neighbours_of, parts_of
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, arguments, closing, tokens, value_of
 from engine.perform.checks.proof.varied_tests import (
     JOINT,
@@ -174,11 +174,13 @@ def _copies(
     first, behind = test.callback
     start, end = all[first].at, all[behind - 1].end
     yield Copy(test=name, name=f"{name}v0", row=0, slot=-1), text[start:end]
-    plans = []
-    for slot, token in enumerate(_inputs(all, test.callback, shadows)):
+    plans: list[list[tuple[int, Token, str, str, bool]]] = []
+    for token in _inputs(all, test.callback, shadows):
         value = value_of(token)
         if value is not None:
-            plans.append([(slot, token, *one) for one in neighbours_of(ast.Constant(value=value))])
+            constant = ast.Constant(value=value)
+            for near in (neighbours_of(constant), *parts_of(constant)):
+                plans.append([(len(plans), token, *one) for one in near])
     number = 0
     for wave in range(8):
         for plan in plans:
@@ -188,7 +190,15 @@ def _copies(
                 changed = json.dumps(ast.literal_eval(now))
                 small = was.lstrip("-") in ("1", "2")
                 made = Copy(
-                    test=name, name=f"{name}v{number}", row=0, slot=slot, was=was, now=now, weak=weak, small=small
+                    test=name,
+                    name=f"{name}v{number}",
+                    row=0,
+                    slot=slot,
+                    was=was,
+                    now=now,
+                    weak=weak,
+                    small=small,
+                    part=was != repr(value_of(token)),
                 )
                 yield made, text[start : token.at] + changed + text[token.end : end]
     yield from _together(text[start:end], start, plans, name, number)
