@@ -10,6 +10,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind
+from engine.perform.checks.presets import coverage_demands
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.npm_scripts import MEASURING, STYLE, Parts, bare, take_apart
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
@@ -30,10 +31,6 @@ ESLINT = (
 SHELL = set("|&;<>$`*?[")
 EVERYWHERE = re.compile(r"--workspaces|\s-ws\b|\blerna\b|\bturbo\b|\bnx\b|pnpm (-r|--recursive)|yarn workspaces")
 """A script of the top that only runs the packages' own: those are found themselves."""
-DEMANDS = re.compile(r"\s--(?:check-coverage|100|lines|branches|functions|statements)\b")
-UNDEMANDING = re.compile(r"--(?:disable-coverage|allow-incomplete-coverage|no-check-coverage|no-coverage|no-cov)\b")
-TAP_COVERS, TAP_PLUGINS = 15, 18
-"""Versions of tap: from the first on it demands that every line is covered; the second calls the option otherwise."""
 NPM_TEST = CheckSpec(
     name="npm test",
     kind=CheckKind.TESTS,
@@ -57,7 +54,7 @@ def detect_javascript(package: Package) -> Iterator[Found]:
         parts = take_apart(scripts)
         yield from _tests(package, parts, needs)
         yield from _style(package, parts)
-        yield from _coverage(package, parts, manifest)
+        yield from coverage_demands.of_npm(package, parts, manifest)
     if "typescript" in needs and package.has("tsconfig.json"):
         yield _tool(package, "tsc", lambda program: _tsc(program))
     if "eslint" in needs or "eslintConfig" in manifest or package.has(*ESLINT):
@@ -75,36 +72,6 @@ def _style(package: Package, parts: Parts) -> Iterator[Found]:
             continue
         line = _line(replace(NPM_TEST, name=program, kind=CheckKind.LINT, group="", timeout=120), _unpiped(segment))
         yield Candidate(check=line)
-
-
-def _coverage(package: Package, parts: Parts, manifest: dict[str, Any]) -> Iterator[Found]:
-    """A share of covered code that `npm test` demands: a change whose test the script does not name leaves it red."""
-    for segment in parts.tests:
-        words = bare(segment)
-        own = words[:1] == ["tap"] and _tap_version(package) >= TAP_COVERS and not UNDEMANDING.search(f" {segment} ")
-        measuring = segment.split()[0] if segment.startswith(MEASURING) else "tap coverage" if own else ""
-        if own:
-            demanded = _line(NPM_TEST, " && ".join((*parts.build, segment)))
-            yield Candidate(check=replace(demanded, name=measuring, kind=CheckKind.LINT, group=""))
-            continue
-        if not measuring or not _demands(package, segment, measuring, manifest):
-            continue
-        if not package.node(measuring):
-            yield LeftOut(name=measuring, reason="part of npm test, but not installed here", fix="npm install")
-            continue
-        path = 'PATH="$PWD/node_modules/.bin:$PATH"; '
-        line = path + " && ".join((*(f"( {step} ) >&2" for step in parts.build), segment))
-        yield Candidate(
-            check=replace(NPM_TEST, name=measuring, kind=CheckKind.LINT, group="", command=("sh", "-c", line))
-        )
-
-
-def _demands(package: Package, segment: str, measuring: str, manifest: dict[str, Any]) -> bool:
-    if DEMANDS.search(segment):
-        return True
-    files = (f".{measuring}rc", f".{measuring}rc.json")
-    tables = [reading.table(manifest, measuring), *(reading.as_json(package.text(name)) for name in files)]
-    return any(table.get("check-coverage") or table.get("checkCoverage") for table in tables)
 
 
 def _unpiped(segment: str) -> str:
@@ -190,7 +157,8 @@ def _runner(package: Package, segment: str, needs: dict[str, Any]) -> CheckSpec 
             return replace(spec, parser="junit", report="junit.xml", runner="vitest")
         case "jest":
             kept = [word for word in rest if not word.startswith(("--watch", "--coverage"))]
-            command = (package.node("jest") or "jest", *kept, "--ci", "--json", "--outputFile={reports}/jest.json")
+            command = (package.node("jest") or "jest", *kept, "--ci", "--coverage=false", "--json")
+            command = (*command, "--outputFile={reports}/jest.json")
             spec = _globbed(replace(blank, command=command), segment)
             return replace(spec, parser="jest", report="jest.json", runner="jest")
         case "mocha":
@@ -199,7 +167,7 @@ def _runner(package: Package, segment: str, needs: dict[str, Any]) -> CheckSpec 
         case "ava":
             return replace(_line(blank, f"{segment} --tap"), parser="tap")
         case "tap":
-            line = " ".join((_without_reporter(segment), "--reporter=tap", *_uncounted(package)))
+            line = " ".join((_without_reporter(segment), "--reporter=tap", *coverage_demands.tap_options(package)))
             return replace(_line(blank, line), parser="tap")
         case "tape":
             return replace(_line(blank, segment), parser="tap", runner="tape")
@@ -207,22 +175,6 @@ def _runner(package: Package, segment: str, needs: dict[str, Any]) -> CheckSpec 
             return replace(_line(blank, segment), parser="tap")
         case _:
             return None
-
-
-def _uncounted(package: Package) -> tuple[str, ...]:
-    """tap fails by itself where the tests leave a line uncovered: old tests run alone with new code always do."""
-    match _tap_version(package):
-        case version if version >= TAP_PLUGINS:
-            return ("--disable-coverage",)
-        case version if version >= TAP_COVERS:
-            return ("--no-check-coverage",)
-        case _:
-            return ()
-
-
-def _tap_version(package: Package) -> int:
-    said = str(reading.as_json(package.text("node_modules/tap/package.json")).get("version") or "0")
-    return int(said.partition(".")[0]) if said.partition(".")[0].isdigit() else 0
 
 
 def _globbed(spec: CheckSpec, segment: str) -> CheckSpec:

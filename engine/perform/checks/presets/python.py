@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from engine.core.model import CheckKind
+from engine.perform.checks.presets import coverage_demands
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package, mentions
-from engine.perform.checks.presets.python_tests import python_tests
+from engine.perform.checks.presets.python_tests import configured_options, python_tests
 from engine.perform.checks.run.spec import CheckSpec
 
 MANIFESTS = ("pyproject.toml", "setup.cfg", "setup.py", "requirements.txt", "tox.ini", "pytest.ini")
@@ -23,6 +24,7 @@ def detect_python(package: Package) -> Iterator[Found]:
     wanted = mentions(package, *DECLARED)
     python = package.python("python") or package.python("python3") or "python3"
     yield from python_tests(package, python, wanted)
+    yield from coverage_demands.of_pytest(package, python, configured_options(package))
     project = reading.toml(package.text("pyproject.toml"))
     if reading.table(project, "tool", "ruff") or package.has("ruff.toml", ".ruff.toml") or "ruff" in wanted:
         yield _tool(package, "ruff", _ruff)

@@ -251,7 +251,8 @@ class JestRunner:
         options = [word for word in words[1:] if not word.startswith(dropped)]
         argv = [_program(words[0], request)]
         argv += [word for word in options if word.startswith("-") or request.files is None]
-        argv += ["--ci", "--json", f"--outputFile={reports / 'jest.json'}"]
+        # what the settings demand of the coverage is a check of its own: see presets/coverage_demands
+        argv += ["--ci", "--coverage=false", "--json", f"--outputFile={reports / 'jest.json'}"]
         before = _set_up(request.room)
         if before is not None and (request.canaries or request.subject):
             own = reports / "setup.js"
@@ -312,6 +313,7 @@ class VitestRunner:
         argv += [word for word in options if word.startswith("-") or request.files is None]
         if (request.canaries or request.subject) and not any(word.startswith(("--config", "-c")) for word in options):
             argv += _vitest_settings(request)
+        argv += ["--coverage.enabled=false"] if _measures(request.room) else []
         argv += ["--reporter=json", f"--outputFile={reports / 'vitest.json'}", *(request.files or ())]
         return Prepared(argv=tuple(argv), reports=reports, report=reports / "vitest.json")
 
@@ -337,14 +339,23 @@ ELSEWHERE = re.compile(r"\b(?:projects|workspace|browser|typecheck)\b\s*:|vitest
 """Words of settings with which tests run in other places than a process of node's."""
 
 
+def _own_settings(room: Path) -> tuple[str, str]:
+    """Name and text of the project's settings for vitest; a file that cannot be read is none."""
+    own = next((name for name in VITEST_SETTINGS if (room / name).is_file()), "")
+    try:
+        return own, (room / own).read_text("utf-8", "replace") if own else ""
+    except OSError:
+        return "", ""
+
+
+def _measures(room: Path) -> bool:
+    return "coverage" in _own_settings(room)[1]
+
+
 def _vitest_settings(request: RunRequest) -> list[str]:
     """The project's settings and ours beside them; nothing where its tests run in other places."""
     room = request.room
-    own = next((name for name in VITEST_SETTINGS if (room / name).is_file()), "")
-    try:
-        text = (room / own).read_text("utf-8", "replace") if own else ""
-    except OSError:
-        return []
+    own, text = _own_settings(room)
     if any(room.glob("vitest.workspace.*")) or ELSEWHERE.search(text):
         return []
     config = request.reports / "config.mjs"
