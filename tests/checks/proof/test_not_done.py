@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.model import TaskSpec
-from engine.perform.checks.proof.not_done import not_done
+from engine.perform.checks.proof.not_done import left_out, not_done
 
 BASE = b"parser.add_argument('--json')\nraise ValueError\n"
 
@@ -28,3 +28,15 @@ def test_what_is_there_or_says_nothing() -> None:
     assert left("See `docs/use.md` and `make test`", "x = 1", "test make") == []
     assert left("It dies with 'no such order' and shows \"42 rows\"", "x") == []
     assert left("Fix the report", "x", about="it dies with a KeyError instead of a ValueError") == []
+
+
+def half(title: str, after: str, base: bytes = BASE) -> list[str]:
+    return left_out(TaskSpec(id="1", title=title), [base], [b"def test_it(): pass"], [(base, base + after.encode())])
+
+
+def test_half_of_a_list() -> None:
+    assert half("dl and cl", "UNITS = {'dl': 100}") == ["cl"]
+    assert half("Know dl, cl and hl", "UNITS = {'dl': 100, 'hl': 1}") == ["cl"]
+    assert half("dl and cl", "UNITS = {'dl': 100, 'cl': 10}") == []
+    assert half("dl and cl", "UNITS = {'dl': 100}", b"UNITS = {'cl': 10}\n") == []
+    assert half("Read and write faster", "def read(): ...") == [], "words of a sentence are no texts of the source"

@@ -40,6 +40,9 @@ THROWN = "test('once', () => {\n  assert.throws(() => links.add('a'), RangeError
         pytest.param("its name, otherwise None", "f(1) == 'a'", "None", id="never nothing"),
         pytest.param(LEFT_ALONE, REFUSED, "stays as it was", id="nobody looks after the error"),
         pytest.param(LEFT_ALONE, LOOKED_AT, "", id="somebody looks"),
+        pytest.param("add raises ValueError; nothing is added then", REFUSED, "stays as it was", id="nothing then"),
+        pytest.param("add raises ValueError; nothing is added then", LOOKED_AT, "", id="nothing then, looked at"),
+        pytest.param("Without one it is the zero slot", "f(Slot{})", "", id="a zero value"),
         pytest.param("It throws. The first link stays there.", THROWN + "});\n", "stays as it was", id="javascript"),
         pytest.param(
             "It throws. The first link stays there.",

@@ -68,6 +68,32 @@ def not_done(
     ]
 
 
+_LIST = re.compile(r"(?<![\w.-])([\w%]{1,12}(?:,\s+[\w%]{1,12}){0,6}),?\s+(?:and|or)\s+([\w%]{1,12})(?![\w-])")
+_LITERAL = re.compile(r"\"([^\"\n]{1,20})\"|'([^'\n]{1,20})'|`([^`\n]{1,20})`")
+
+
+def left_out(
+    task: TaskSpec | None,
+    base: Iterable[bytes],
+    tests: Iterable[bytes],
+    changed: Iterable[tuple[bytes | None, bytes | None]],
+) -> list[str]:
+    """Of "dl and cl" one is a new text in the source and the other is nowhere: half of what was asked for."""
+    if task is None:
+        return []
+    added = [added_text(*pair) for pair in changed]
+    new = {"".join(groups).lower() for text in added for groups in _LITERAL.findall(text)}
+    texts = [*added, *(text.decode("utf-8", "replace") for text in (*base, *tests))]
+    there = {word.lower() for text in texts for word in re.findall(r"[A-Za-z0-9%]+", text)}
+    found = []
+    for told in (task.title, task.description, *task.accept):
+        for match in _LIST.finditer(told):
+            items = [*re.split(r",\s+", match[1]), match[2]]
+            if any(item.lower() in new for item in items):
+                found += [item for item in items if item.lower() not in there]
+    return found
+
+
 def _parts(name: str) -> set[str]:
     bare = re.sub(r"(?<=\w)\(.*\)", "", name)  # what a call is given may be anything
     return {word for word in _words([bare]) if word not in _EVERYWHERE}

@@ -70,6 +70,7 @@ _CODE = re.compile(r"`[^`\n]*`|" + _LITERAL)
 _STAYS = re.compile(
     r"\b(?:leav(?:e|es|ing)\b[^.;]{0,40}\b(?:alone|as\s+(?:it|they)\s+(?:is|was|are|were)|unchanged|untouched|intact)"
     r"|(?:stays?|remains?|keeps?|is\s+(?:left|kept))\s+(?:as\s+(?:it|they)\s+(?:is|was|are|were)|unchanged|untouched|intact|there|in\s+place)"
+    r"|nothing\s+(?:is|was|gets)\s+\w+\s+(?:then|in\s+that\s+case)"
     r"|(?:without\s+chang|nothing\s+(?:is|was)\s+chang|unchanged\s+(?:then|in\s+that\s+case)|does\s+not\s+change\s+the)\w*"
     r"|the\s+(?:old|first|other|existing)\s+\w+\s+(?:stays?|remains?|is\s+kept))",
     re.IGNORECASE,
@@ -80,6 +81,8 @@ _REFUSAL = re.compile(
 _REFUSED = re.compile(
     r"raises|assertRaises|throws|rejects|toThrow|ExitCode|\bexcept\b|\bcatch\b|err\s*[!=]=\s*nil|\$\?"
 )
+_OF_ERROR = re.compile(r"\.exception\b|\bexc_?info\b|\bcaught\b|\braised\b|\b(?:error|err)\.\w")
+"""What the error itself says."""
 _LOOKED = re.compile(r"\bassert|\bexpect\(|\bt\.(?:Fatal|Error)|\bequal\(|\bok\(|!=|==|\btest\b|\bcmp\b|\bdiff\b|\[ ")
 _SHOWS = {
     "false": r"\bfalse\b|\bnot\s|notOk|!\w|!\(",
@@ -132,7 +135,7 @@ def _looks_after(fresh: str) -> bool:
         if not refused:
             continue
         rest = part[refused[0].end() :]
-        lines = [line for line in rest.splitlines()[1:] if not _REFUSED.search(line)]
+        lines = [line for line in rest.splitlines()[1:] if not _REFUSED.search(line) and not _OF_ERROR.search(line)]
         if any(_LOOKED.search(line) for line in lines):
             return True
     return False

@@ -19,7 +19,7 @@ from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file, neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
-from engine.perform.checks.proof.not_done import added_text, not_done
+from engine.perform.checks.proof.not_done import added_text, left_out, not_done
 from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
@@ -203,7 +203,9 @@ class Weighing(EditedTests):
         tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
         tests += [" ".join(spec.command).encode() for spec in self.own]
         changed = [(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
-        for name in not_done(self.task, ground.sources.values(), tests, changed)[:3]:
+        missing = not_done(self.task, ground.sources.values(), tests, changed)
+        missing += left_out(self.task, ground.sources.values(), tests, changed)
+        for name in dict.fromkeys(missing[:3]):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
