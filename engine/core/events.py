@@ -421,6 +421,14 @@ class RolledBack(Event, frozen=True, kw_only=True, tag="rolled_back"):
     reason: str
 
 
+class WorkLost(Event, frozen=True, kw_only=True, tag="work_lost"):
+    """What a task had made is not in the engine's store any more (a deleted state folder, a power cut): it is done
+    again, from the sprint branch, and that iteration is not the task's to pay with."""
+
+    task: str
+    reason: str
+
+
 class BranchMoved(Event, frozen=True, kw_only=True, tag="branch_moved"):
     """The sprint branch is at another commit; tasks whose commits went with it are open again.
 
@@ -716,6 +724,7 @@ AnyEvent = (
     | CouncilFinished
     | Committed
     | BaseMoved
+    | WorkLost
     | TreeKept
     | RolledBack
     | BranchMoved

@@ -39,6 +39,7 @@ TaskFact = (
     | ev.Committed
     | ev.TreeKept
     | ev.BaseMoved
+    | ev.WorkLost
     | ev.RolledBack
     | ev.Decided
     | ev.HealthChanged
@@ -92,6 +93,8 @@ def apply(state: State, event: TaskFact) -> State:
             return _tree_kept(state, task, event)
         case ev.BaseMoved():
             return _with(state, _base_moved(state, task, event))
+        case ev.WorkLost():
+            return _with(state, _work_lost(task, event))
         case ev.RolledBack():
             return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None, rollback=""))
         case ev.Decided():
@@ -401,6 +404,34 @@ def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState
         step=Step.NEXT,
         comments=(*task.comments, said)[-KEPT_COMMENTS:],
         granted=task.granted + (task.iteration >= limit(state, task)),
+    )
+
+
+def _work_lost(task: TaskState, event: ev.WorkLost) -> TaskState:
+    """Nothing that was said of the lost trees is about what comes next; the words to the agent stand."""
+    return replace(
+        task,
+        base="",
+        tree="",
+        before="",
+        good_tree="",
+        rollback="",
+        session="",
+        earlier=None,
+        history=fold_ends.treeless(task),
+        judged=(),
+        checks=(),
+        check_errors=0,
+        tries=0,
+        findings=(),
+        review=None,
+        overridden=False,
+        override="",
+        approved=False,
+        queued_at=0.0,
+        step=Step.NEXT,
+        comments=(*task.comments, event.reason)[-KEPT_COMMENTS:],
+        granted=task.granted + 1,
     )
 
 

@@ -2,8 +2,8 @@
 
 Commits of ours that the journal never heard of (it is older than the branch: a restored backup, deleted files) are
 taken up; their tasks are not done twice. Commits it knows and the branch lost (the user moved it back) are gone by the
-user's own word: their tasks are open again, the commits stay on a backup ref. Calls it never heard of are charged as
-reserved.
+user's own word: their tasks are open again, the commits stay on a backup ref. Trees it knows and the store lost are
+made again. Calls it never heard of are charged as reserved.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ def at_start(
     if not workspace.has_started():
         return _begun_anew(workspace, state, at)
     workspace.bring_back(state.head)
+    return [*_branch(workspace, state, recorded), *_lost(workspace, state)]
+
+
+def _branch(workspace: Workspace, state: State, recorded: Callable[[], Collection[str]]) -> list[ev.AnyEvent]:
     head = workspace.head()
     if state.head and head == state.head:
         return []
@@ -43,6 +47,18 @@ def at_start(
     base = workspace.started().base  # the journal does not even know where the sprint began
     ready = ev.WorkspaceReady(id="", task="", lane=-1, tree=workspace.tree_of(base), base=base)
     return [ready, moved]
+
+
+def _lost(workspace: Workspace, state: State) -> list[ev.AnyEvent]:
+    """Tasks under way whose trees are gone with the state folder, or never reached its disk."""
+    named = {
+        task.id: {one for one in (task.tree, task.base, task.good_tree, task.rollback) if one}
+        for task in state.tasks.values()
+        if task.status is Status.RUNNING
+    }
+    gone = workspace.missing(set().union(*named.values()))
+    said = "what it had made is gone from the state folder (deleted, or a power cut): it is done again, at no charge"
+    return [ev.WorkLost(task=name, reason=f"{said} to its iterations") for name, trees in named.items() if trees & gone]
 
 
 def _begun_anew(workspace: Workspace, state: State, at: float) -> list[ev.AnyEvent]:

@@ -34,6 +34,7 @@ class ForkServer:
             env=env | ({"LD_PRELOAD": str(library)} if library else {}),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            start_new_session=bool(library),  # Linux shares the cores out by session: each server gets its part
         )
 
     def close(self) -> None:

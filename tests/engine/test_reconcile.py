@@ -15,6 +15,7 @@ from engine.core.effects import AnyEffect, CallAgent, Commit
 from engine.core.model import MachineFault
 from engine.core.state import State, Status
 from engine.journal import Journal
+from engine.perform.workspace import git_service
 from engine.plans.sprints import SprintFolder
 from engine.session import Session
 from engine.session_options import Options
@@ -249,3 +250,35 @@ async def test_a_repository_moved_away_under_a_run_suspends_it_until_it_is_back(
     assert {one.fault for one in house.said if isinstance(one, ev.EffectFailed)} == {MachineFault.REPO_MOVED}
     with Journal.open(house.folder / ".devteam/devteam.db", clock=lambda: 0.0, backup_dir=tmp_path) as journal:
         assert journal.recovery is None
+
+
+class Dead(BaseException):
+    """The engine died here."""
+
+
+@pytest.mark.parametrize("lost", ["the state folder", "the trees"])
+async def test_work_that_is_gone_from_the_store_is_done_again(house: House, lost: str) -> None:
+    """The user cleared ~/.local/state after a crash, or a power cut took what was not on the disk."""
+
+    def die(where: str, effect: AnyEffect) -> None:
+        if where == "before" and isinstance(effect, CallAgent) and effect.iteration == 2:
+            raise Dead
+
+    with pytest.raises(BaseException) as died:
+        await house.run(die)
+    assert "Dead" in repr(died.value)
+    git_service.close_all()
+    if lost == "the state folder":
+        shutil.rmtree(house.state)
+    else:
+        trees = {one.tree for one in house.said if isinstance(one, ev.ScopeChecked)}
+        for tree in trees:
+            (found,) = house.state.rglob(f"git/objects/{tree[:2]}/{tree[2:]}")
+            found.unlink()
+    again = await house.run()
+    assert all_done(again), again.outcome_reason
+    assert [one.task for one in house.said if isinstance(one, ev.WorkLost)] == ["1.1"]
+    assert len(house.commits()) == 2
+    assert not any(isinstance(one, ev.EffectFailed) for one in house.said)
+    assert again.tasks["1.1"].granted == 1, "the iteration is not the task's to pay with"
+    assert not [one for one in house.said if isinstance(one, ev.BranchMoved)]

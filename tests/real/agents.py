@@ -7,6 +7,7 @@ Environment: only what a test gives, with a fresh HOME. A CLI that cannot be ins
 from __future__ import annotations
 
 import json
+import shlex
 import shutil
 import subprocess
 import time
@@ -41,6 +42,8 @@ OVER_ACP = {
 }
 """Agents that speak the Agent Client Protocol only, or are known to us by it; opencode has its place above."""
 PROBLEMS: dict[str, str] = {}
+PATIENCE = 900
+"""Seconds that npm may take for one of them: 8 to 47 on a loaded machine, 50 to 460 MB each."""
 
 
 def place_of(name: str) -> Path:
@@ -59,7 +62,12 @@ def install(name: str) -> None:
     folder = CACHE / "agents" / name
     folder.mkdir(parents=True, exist_ok=True)
     line = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--loglevel=error", package]
-    done = subprocess.run(line, capture_output=True, text=True, timeout=600, check=False)
+    try:
+        done = subprocess.run(line, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    except subprocess.TimeoutExpired:
+        PROBLEMS[name] = f"{package} did not arrive within {PATIENCE} s; once more, by hand: {shlex.join(line)}"
+        shutil.rmtree(folder, ignore_errors=True)  # half of it is no CLI
+        return
     if done.returncode or not found.exists():
         words = (done.stderr or done.stdout).strip().splitlines()
         PROBLEMS[name] = f"{package} cannot be installed: {words[-1] if words else 'npm failed without a word'}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -222,3 +223,19 @@ def _blob(git_: Git, data: bytes) -> bytes:
     if data not in _blobs:
         _blobs[data] = git_.run("hash-object", "-w", "--stdin", stdin=data).strip()
     return _blobs[data]
+
+
+def test_a_tree_that_could_not_be_written_has_no_name(work: Workspace) -> None:
+    """mktree says the name all the same; whoever believed it had a task without its work."""
+    blob = git_service.write_object(work.store.git, b"new\n", work.store.folder("tmp"))
+    entries = [(b"100644", blob, b"new.txt")]
+    name = git_service.make_tree(work.store.git, entries)
+    folder = work.store.git_objects / name[:2]
+    shutil.rmtree(folder)
+    folder.write_text("no folder")
+    with pytest.raises(GitError, match="mktree") as refused:
+        git_service.make_tree(work.store.git, entries)
+    assert "unable" in refused.value.stderr, "git's own words"
+    folder.unlink()
+    assert git_service.make_tree(work.store.git, entries) == name
+    assert git_service.read(work.store.git, [name.encode()]) != [None]

@@ -163,6 +163,8 @@ def _words(event: ev.Fact) -> str:
             return f"failed: {event.message}" + (f" → {event.hint}" if event.hint else "")
         case ev.EffectInterrupted():
             return f"interrupted: {event.id}"
+        case ev.WorkLost():
+            return f"task {event.task} starts again: {event.reason}"
         case ev.RolledBack():
             return f"task {event.task} rolled back ({event.reason}); backup {event.backup}"
         case ev.Landed():

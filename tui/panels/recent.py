@@ -59,6 +59,8 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
             return f"ended: {decision}; {reason}", "good" if decision == "COMPLETE" else "warn"
         case ev.BudgetWarned(scope=scope, spent_usd=spent, limit_usd=limit):
             return f"{scope} budget: {money(spent)} of {money(limit)}", "warn"
+        case ev.WorkLost(reason=reason):
+            return f"starts again: {reason}", "warn"
         case ev.EffectFailed(message=message):
             return f"failed: {message}", "bad"
         case ev.Noted(text=text, level=level):

@@ -100,6 +100,13 @@ class Helper:
         """Whether the process answered others before this."""
         return self._answers > 1
 
+    def complaint(self) -> str:
+        """What it wrote on the side since the last time; it goes on."""
+        with self.lock:
+            words = self._words(self._process) if self._process is not None else ""
+            self._said.clear()
+            return words
+
     def renew(self) -> None:
         """The next question is put to a new process."""
         with self.lock:
@@ -274,14 +281,16 @@ def diff(git: Git, arguments: tuple[str, ...], before: str, after: str, cap: int
 def make_tree(git: Git, entries: Iterable[tuple[bytes, bytes, bytes]]) -> str:
     """Write one tree of (mode, object, name), durably. Every object must be there."""
     lines = b"".join(mode + b" " + _kind(mode) + b" " + oid + b"\t" + name + b"\0" for mode, oid, name in entries)
-    said = helper(git, "mktree", "-z", "--batch").ask(lines + b"\0", lambda data: data.endswith(b"\n"))
-    name = said.decode().strip()
+    asked = helper(git, "mktree", "-z", "--batch")
+    name = asked.ask(lines + b"\0", lambda data: data.endswith(b"\n")).decode().strip()
     # `mktree` alone reads no configuration, so `core.fsync` is nothing to it: a journal on another disk would know of a
     # tree that a power cut emptied. The folder's sync takes the names of the blobs below it along.
     place = git.git_dir / "objects" / name[:2] / name[2:] if git.git_dir is not None else None
-    if place is not None and place.is_file():  # not where it was there before, in a pack or elsewhere
+    if place is not None and place.is_file():
         files.sync(place)
         files.sync(place.parent)
+    elif read(git, [name.encode()]) == [None]:  # nor in a pack or elsewhere: it names what it could not write, too
+        raise GitError(("mktree",), 128, asked.complaint() or f"tree {name} could not be written")
     return name
 
 

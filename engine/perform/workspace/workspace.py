@@ -17,6 +17,7 @@ from engine.perform.workspace import (
     dotgit,
     environment,
     followed,
+    git_service,
     land,
     lanes,
     old_sprints,
@@ -180,6 +181,12 @@ class Workspace:
         environment.copy_inputs(self.checkout, made.path, self.copy)
         environment.make_mount_points(self.mounts, self.checkout, made.path)
         return made
+
+    def missing(self, objects: Iterable[str]) -> set[str]:
+        """Those that neither the engine's store nor the repository has."""
+        wanted = sorted(objects)
+        found = git_service.read(self.store.git, [one.encode() for one in wanted])
+        return {one for one, there in zip(wanted, found, strict=True) if there is None}
 
     def lane_path(self, lane: int) -> Path:
         return dotgit.folder_of(self.store, lane)
