@@ -71,6 +71,9 @@ def made(kind: str, what: str) -> Callable[[Path], None]:
                 _python_environment(folder)
             case "npm":
                 fetch.node_modules(folder, *_node_wanted(folder))
+            case _ if list(folder.glob("*.go")) and not (folder / "go.mod").exists():
+                module = what.partition("/src/")[2]  # older than modules: as its developers would have it now
+                (folder / "go.mod").write_text(f"module {module}\n\ngo 1.18\n")
             case _:
                 pass
 
