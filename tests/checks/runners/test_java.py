@@ -64,6 +64,13 @@ def test_a_class_that_does_not_compile_is_a_file_without_results(said: str, tmp_
         assert [(case.id, case.error) for case in report.cases] == [(path, "CollectError")] and not report.problems
 
 
+def test_maven_asks_nobody_and_takes_what_any_mirror_brought(tmp_path: Path) -> None:
+    """Its settings are not shown: with another mirror than the one it came from, an artifact counts as never fetched."""
+    (spec,) = detect(fill(tmp_path, {"pom.xml": "<project/>"}), lambda _name: "/usr/bin/mvn")
+    words = spec.command[2].split(";")[0].split()
+    assert {"--offline", "-Daether.enhancedLocalRepository.trackingFilename=none"} < set(words) and words[-1] == "test"
+
+
 def test_words_of_a_program_about_a_source_are_no_compiler(tmp_path: Path) -> None:
     room = fill(tmp_path / "room", {})
     spec = spec_of(RUNNER, ("sh", "-c", "mvn test; exit 1"), parser="junit", report="junit")
