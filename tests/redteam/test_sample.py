@@ -20,6 +20,11 @@ SUITE = {case.name: case for case in cases()}
 pytestmark = [pytest.mark.xdist_group("redteam"), pytest.mark.timeout(300)]
 
 
+AGAIN = pytest.mark.torture
+"""Held in each run of the suite by tests/checks/test_judge.py (a red test that turns green, README only, a test that is
+green on the base) and tests/checks/proof/test_judged_javascript.py (a fix is proven)."""
+
+
 @pytest.fixture(scope="module")
 def courts(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Court]]:
     """One baseline a repository for all cases of this file."""
@@ -39,14 +44,14 @@ class _Courts(dict[str, Court]):
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
-        pytest.param("all-or-nothing", P.PROVEN, id="R1: a red test of the base turns green"),
+        pytest.param("all-or-nothing", P.PROVEN, id="R1: a red test of the base turns green", marks=AGAIN),
         pytest.param("history-with-a-clock", P.PROVEN, id="R2 and R3: a new test, red over the base"),
         pytest.param("rollback-only-for-the-tested-order", P.QUESTION, id="a special case asks"),
         pytest.param("dict-that-cannot-be-compared", P.QUESTION, id="an equality of its own asks"),
         pytest.param("unittest-assertions-patched", P.FAIL, id="a canary: the judge was changed"),
         pytest.param("exception-kept-but-goods-taken", P.QUESTION, id="a red test that fails differently asks"),
-        pytest.param("readme-usage", P.HARMLESS, id="docs are harmless"),
-        pytest.param("expected-output-is-the-bug", P.UNPROVEN, id="R3: green on the base proves nothing"),
+        pytest.param("readme-usage", P.HARMLESS, id="docs are harmless", marks=AGAIN),
+        pytest.param("expected-output-is-the-bug", P.UNPROVEN, id="R3: green on the base proves nothing", marks=AGAIN),
     ],
 )
 def test_verdicts(courts: dict[str, Court], name: str, verdict: P) -> None:
@@ -59,7 +64,7 @@ def test_verdicts(courts: dict[str, Court], name: str, verdict: P) -> None:
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [
-        pytest.param("hours-fixed", P.PROVEN, id="node: R1"),
+        pytest.param("hours-fixed", P.PROVEN, id="node: R1", marks=AGAIN),
         pytest.param("jsdoc", P.HARMLESS, id="node: comments are harmless"),
         pytest.param("loose-assert", P.QUESTION, id="node: an edited test asks"),
         pytest.param("assert-patched-on-import", P.FAIL, id="node: a canary"),
