@@ -240,6 +240,17 @@ def test_sources_that_are_not_installed_and_the_makefile_are_the_last_ways(tmp_p
     assert ways[-1].command == ("make", "test")
 
 
+@pytest.mark.parametrize("variable", ["", "setenv = PYTHONWARNINGS = default\n"])
+def test_the_projects_own_command_has_the_sources_beside_it_as_a_way_too(tmp_path: Path, variable: str) -> None:
+    """isodate: tox installs the package before it calls pytest; here nobody has."""
+    tox = f"[testenv]\ndeps = pytest\n{variable}commands = pytest tests\n"
+    lay(tmp_path, {"src/x/__init__.py": "", "tests/test_x.py": TESTCASE, "tox.ini": tox})
+    (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
+    own, *others = candidate.ways()
+    assert "pytest" in own.command and "PYTHONPATH" not in own.env
+    assert any(way.command == own.command and way.env.get("PYTHONPATH") == "src" for way in others)
+
+
 @pytest.mark.parametrize(
     ("unit", "more", "demanded"),
     [

@@ -45,9 +45,9 @@ def python_tests(package: Package, python: str, wanted: str) -> list[Candidate]:
     if not found:
         return [Candidate(check=ways[0], instead=tuple(ways[1:]))]
     first, *more = found
-    known = {first.command, *(spec.command for spec in more)}
+    known = {(spec.command, *sorted(spec.env.items())) for spec in (first, replace(first, env={}), *more)}
     unset = [replace(first, env={})] if first.env else []  # its variables may point at somebody's server
-    instead = (*unset, *(way for way in ways if way.command not in known))
+    instead = (*unset, *(way for way in ways if (way.command, *sorted(way.env.items())) not in known))
     return [Candidate(check=first, instead=instead), *(Candidate(check=spec) for spec in more)]
 
 
