@@ -55,7 +55,7 @@ def _beside_source(package: Package, ways: Sequence[CheckSpec]) -> list[CheckSpe
     """Where the package lies in src/ and is not installed: each way once more, with the sources on the path."""
     if not any((package.folder / "src").glob("*")):
         return []
-    return [replace(spec, env={**spec.env, "PYTHONPATH": "src"}) for spec in ways if "PYTHONPATH" not in spec.env]
+    return [replace(spec, env={"PYTHONPATH": "src"}) for spec in ways if "PYTHONPATH" not in spec.env]
 
 
 def is_test(path: Path) -> bool:
