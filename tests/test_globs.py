@@ -6,10 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engine.globs import matcher, matches, permits
+from engine.globs import matcher, matches, permits, rule
 from tests.depth import examples
 from tests.workspace.repos import PLAIN, make_repo
 
@@ -119,3 +119,22 @@ def test_scope_and_checks_read_one_dialect() -> None:
         if "import fnmatch" in (text := path.read_text()) or "from fnmatch" in text or "import glob" in text.split()
     ]
     assert strangers == ["perform/process/environment.py"], "names of variables, no paths"
+
+
+ODD = st.sampled_from(
+    ["a", "b", "*", "**", "?", "/", "[ab]", "[!a]", "[(?P<x>]", "(?P<ps_d>", "\\", "\\*", ".", "|", ")", "\n"]
+)
+
+
+@settings(max_examples=examples(300), deadline=None)
+@given(
+    st.lists(st.lists(ODD, min_size=1, max_size=6).map("".join), max_size=5),
+    st.text("abP(?<>x/|).*\n", min_size=1, max_size=8),
+)
+@example(["[(?P<x>].py", "a"], "P.py")
+def test_many_patterns_match_what_one_of_them_does(patterns: list[str], path: str) -> None:
+    """They are one expression: none of them may change what another means."""
+    letting_in = [one for one in patterns if not one.startswith("!")]
+    alone = [rule(one.encode()) for one in letting_in]
+    wanted = any(found is not None and found[1].match(path.encode()) for found in alone)
+    assert matcher(letting_in)(path.encode()) is wanted

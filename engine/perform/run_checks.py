@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -35,6 +35,11 @@ from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.git import GitError
 from engine.perform.workspace.workspace import Workspace
 
+MANY = 100
+"""Files asked for at once that are remembered for the next tree,"""
+KEPT_BYTES = 32_000_000
+"""while they are not larger than this."""
+
 
 class RoomTrees:
     """The workspace's trees, as the checks room wants them."""
@@ -42,6 +47,8 @@ class RoomTrees:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._store = workspace.store
+        self._last: tuple[str, Mapping[str, bytes]] | None = None
+        """The files of a tree that were read when many were asked for: the next tree differs in few of them."""
 
     def export(self, tree: str, dest: Path) -> None:
         self._workspace.export(tree, dest)
@@ -57,6 +64,18 @@ class RoomTrees:
             return None
 
     def contents(self, tree: str, paths: Sequence[str]) -> Mapping[str, bytes]:
+        if len(paths) < MANY:
+            return self._read(tree, paths)
+        last, known = self._last or (tree, {})
+        changed = {trees.fs_path(change.path) for change in trees.diff(self._store.git, last, tree, lines=False)}
+        kept = {path: known[path] for path in paths if path in known and path not in changed}
+        read = self._read(tree, [path for path in paths if path not in kept])
+        both = {**kept, **read}
+        found = {path: both[path] for path in paths if path in both} if read else kept
+        self._last = (tree, found) if sum(map(len, found.values())) <= KEPT_BYTES else None
+        return found
+
+    def _read(self, tree: str, paths: Iterable[str]) -> Mapping[str, bytes]:
         entries = trees.entries(self._store.git, tree)
         wanted = {path: entries.get(os.fsencode(path)) for path in paths}
         plain = {path: entry for path, entry in wanted.items() if entry is not None and entry[0][:3] == b"100"}

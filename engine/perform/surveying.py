@@ -123,13 +123,15 @@ class Names:
 
     def __init__(self, files: Iterable[str] = ()) -> None:
         self.files: tuple[str, ...] = ()
+        self._all: frozenset[str] = frozenset()
         self._about: dict[str, set[str]] = {}
         self._within: tuple[tuple[str, ...], list[str]] = ((), [])
         self.hold(files)
 
     def hold(self, files: Iterable[str]) -> None:
-        before, self.files = set(self.files), tuple(files)
-        now, self._within = set(self.files), ((), [])
+        before, self.files = self._all, tuple(files)
+        now = self._all = frozenset(self.files)
+        self._within = ((), [])
         for path in before - now:
             for word in (_stem(path), path.lower()):
                 self._about.get(word, set()).discard(path)

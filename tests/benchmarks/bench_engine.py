@@ -37,6 +37,8 @@ from tests.engine import small
 
 ROOT = Path(__file__).parents[2]
 TASKS = 20
+UNBOUNDED = "\n[budget]\nsession_usd = 100000\nday_usd = 100000\n\n[limits]\ncalls_per_hour = 1000000\n"
+"""A sprint of more than fifty tasks would wait for the next hour's calls."""
 
 
 class Instant:
@@ -118,6 +120,7 @@ def sprint_of(repo: Path, tasks: int) -> SprintFolder:
         + '[[call]]\nrole = "reviewer"\n[call.structured]\napproved = true\ncriteria = []\n'
     )
     config = small.CONFIG.replace('command = "! grep -rq bad --include=*.txt ."', 'command = ["true"]')
+    config += UNBOUNDED
     return small.make(repo, plan=plan, scenario=scenario, config=config)
 
 

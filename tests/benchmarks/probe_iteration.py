@@ -1,11 +1,12 @@
 """One number of one commit: real gated iterations, every process of ours counted. Runs over any tree of this project.
 
-    PYTHONPATH=TREE python probe_iteration.py TASKS [FILES]
+    PYTHONPATH=TREE python probe_iteration.py TASKS [FILES [SOURCES]]
 
 Implement (scripted agent), scope, a check that does nothing, review, commit, baseline, checkpoint; real git, real
 sandbox, durable journal. Prints JSON: CPU of the engine and of all its children, git starts, wall time and memory, per
 iteration; the first iterations, with their imports and first clone, are left out. `quiet_ms` is the CPU on a quiet
-machine: held against a fixed piece of work that is done once after each iteration (`calibration.py`).
+machine: held against a fixed piece of work that is done once after each iteration (`calibration.py`). With SOURCES (1)
+the files are Python modules of the standard library under other names, which the proof reads, instead of a line each.
 """
 
 from __future__ import annotations
@@ -63,23 +64,33 @@ def _cpu() -> float:
     return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime + _living(os.getpid())
 
 
-def _more_files(repo: Path, files: int) -> None:
+MOST_BYTES = 8_000
+"""Of a module of the standard library that is taken for a source file."""
+
+
+def _more_files(repo: Path, files: int, sources: bool) -> None:
     if not files:
         return
+    library = sorted(Path(os.__file__).parent.rglob("*.py")) if sources else []
+    texts = [path.read_bytes() for path in library if 500 < path.stat().st_size < MOST_BYTES]
     for number in range(files):
         folder = repo / f"pkg{number // 1000:03}" / f"mod{number // 20 % 50:02}"
         if number % 20 == 0:
             folder.mkdir(parents=True, exist_ok=True)
-        (folder / f"f{number}.txt").write_text(f"value = {number}\n")
+        head = f"value = {number}\n".encode()
+        if sources:
+            (folder / f"f{number}.py").write_bytes(head + texts[number % len(texts)])
+        else:
+            (folder / f"f{number}.txt").write_bytes(head)
     small.git(repo, "add", *(f"pkg{number:03}" for number in range((files + 999) // 1000)))  # not .devteam/
     small.git(repo, "-c", "gc.auto=0", "commit", "-qm", "many files")
     small.git(repo, "repack", "-adq")
 
 
-async def probe(folder: Path, tasks: int, files: int = 0) -> dict[str, Any]:
+async def probe(folder: Path, tasks: int, files: int = 0, sources: int = 0) -> dict[str, Any]:
     _counted()
     sprint = sprint_of(folder / "repo", tasks)
-    _more_files(folder / "repo", files)
+    _more_files(folder / "repo", files, bool(sources))
     project = small.project_of(folder / "repo", folder / "state")
     options = Options(trust="all", attended=False, speed=1e9)
     marks: list[tuple[float, int, float]] = []
@@ -103,6 +114,7 @@ async def probe(folder: Path, tasks: int, files: int = 0) -> dict[str, Any]:
     return {
         "iterations": count,
         "files": files,
+        "sources": bool(sources),
         "cpu_ms": round((kept[-1][0] - kept[0][0]) * 1000 / count, 1),
         "quiet_ms": round((kept[-1][0] - kept[0][0]) * 1000 / count / reference.dearer, 1),
         "dearer": round(reference.dearer, 2),
@@ -114,9 +126,9 @@ async def probe(folder: Path, tasks: int, files: int = 0) -> dict[str, Any]:
     }
 
 
-def main(tasks: int = 30, files: int = 0) -> dict[str, Any]:
+def main(tasks: int = 30, files: int = 0, sources: int = 0) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as place:
-        return asyncio.run(probe(Path(place), tasks, files))
+        return asyncio.run(probe(Path(place), tasks, files, sources))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -123,6 +125,8 @@ def fs_path(path: bytes) -> str:
     return path.decode("utf-8", "surrogateescape")
 
 
+FEW = 100
+"""New names that are put in their places one by one."""
 _trees: Kept[str] = Kept(5000)
 _names: Kept[tuple[str, ...]] = Kept(8)
 _entries: Kept[Mapping[bytes, tuple[bytes, bytes]]] = Kept(8)
@@ -168,14 +172,26 @@ def names(git: Git, tree: str) -> tuple[str, ...]:
     found = _names.get((git.git_dir, wanted))
     if found is None:
         last = _names.newest(lambda key: key[0] == git.git_dir)
-        if last is not None and not any(
-            ABSENT in (change.old_mode, change.new_mode) for change in diff(git, str(last[0][1]), wanted, lines=False)
-        ):
-            found = last[1]
-        else:
+        if last is None:
             found = tuple(map(fs_path, entries(git, wanted)))
+        else:
+            found = _renamed(last[1], diff(git, str(last[0][1]), wanted, lines=False))
         _names.put((git.git_dir, wanted), found, len(found))
     return found
+
+
+def _renamed(names: tuple[str, ...], changes: list[Change]) -> tuple[str, ...]:
+    """The names with those that came, in their places, and without those that went."""
+    came = [change.path for change in changes if change.old_mode == ABSENT]
+    gone = {fs_path(change.path) for change in changes if change.new_mode == ABSENT}
+    if not came and not gone:
+        return names
+    found = [name for name in names if name not in gone] if gone else list(names)
+    if len(came) > FEW:
+        return tuple(map(fs_path, sorted([*map(os.fsencode, found), *came])))
+    for path in came:
+        found.insert(bisect_left(found, path, key=os.fsencode), fs_path(path))
+    return tuple(found)
 
 
 def _listed(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 from engine.core.grants import Grant, grants_of
 from engine.core.model import Struct, TaskSpec
@@ -21,6 +22,8 @@ from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.checks.run.trees import Trees
 
 MOST_SOURCES = 4_000
+LISTS = 8
+"""Lists of all names of a repository that are remembered with what follows from them."""
 RECIPES = (
     "makefile",
     "gnumakefile",
@@ -77,15 +80,29 @@ class Change(Struct, frozen=True, kw_only=True):
 
 def helper_modules(files: Sequence[str], test_globs: Sequence[str]) -> tuple[str, ...]:
     """Modules beside the tests, by every name they may be imported under."""
-    found: dict[str, None] = {}
+    return _helpers_among(tuple(files), tuple(test_globs))
+
+
+@lru_cache(maxsize=LISTS)
+def _helpers_among(files: tuple[str, ...], test_globs: tuple[str, ...]) -> tuple[str, ...]:
+    names = _helper_names(test_globs)
+    return tuple(dict.fromkeys(name for path in files if path.endswith(".py") for name in names(path)))
+
+
+@lru_cache(maxsize=LISTS)
+def _helper_names(test_globs: tuple[str, ...]) -> Callable[[str], tuple[str, ...]]:
     beside = matcher(test_globs)
-    for path in files:
-        if not path.endswith(".py") or path.rpartition("/")[2].startswith(("test_", "__init__", "conftest")):
-            continue
-        if beside(path.encode("utf-8", "surrogateescape")):
-            dotted = python_name(path)
-            found |= dict.fromkeys((dotted, dotted.rpartition(".")[2]))
-    return tuple(found)
+
+    @lru_cache(maxsize=1 << 17)  # asked for every file of a repository, in each iteration
+    def names(path: str) -> tuple[str, ...]:
+        if path.rpartition("/")[2].startswith(("test_", "__init__", "conftest")):
+            return ()
+        if not beside(path.encode("utf-8", "surrogateescape")):
+            return ()
+        dotted = python_name(path)
+        return dotted, dotted.rpartition(".")[2]
+
+    return names
 
 
 def read_change(
@@ -104,7 +121,7 @@ def read_change(
     grants = grants_of(task.allow if task else ())
     candidate_files = trees.files(tree)
     oracle = {one.path: one.before for one in owned if one.owner in ORACLE and one.before is not None}
-    texts = trees.contents(tree, [path for path in candidate_files if language_of(path)][:MOST_SOURCES])
+    texts = trees.contents(tree, _programs_among(tuple(candidate_files)))
     transformed = transform(oracle, dict(texts), owned, grants, ground.words)
     left_out = _left_out(owned, transformed)
     rooms = _rooms(trees, base, tree, owned, transformed, left_out, _documented(reference))
@@ -157,6 +174,16 @@ def _may_run(path: str) -> bool:
     return bool(language_of(path)) or posixpath.basename(path).lower() in RECIPES or path.endswith(".mk")
 
 
+@lru_cache(maxsize=LISTS)
+def _sources_among(files: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(islice(filter(_may_run, files), MOST_SOURCES))
+
+
+@lru_cache(maxsize=LISTS)
+def _programs_among(files: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(islice((path for path in files if _may_run(path) and language_of(path)), MOST_SOURCES))
+
+
 def _ground(
     trees: Trees,
     base: str,
@@ -170,7 +197,6 @@ def _ground(
     loaded = {
         name.partition(".")[0] for one in measured for name, place in one.report.modules.items() if place == "env"
     }
-    wanted = [path for path in files if _may_run(path)]
     inis = {ini for one in measured if (ini := one.report.settings.get("ini"))}
     manifests = {ini for ini in inis if posixpath.basename(ini) in ("pyproject.toml", "setup.cfg")}
     return Ground(
@@ -181,7 +207,7 @@ def _ground(
         scope=task.scope if task else (),
         words=task_text(task),
         commands="\n".join(" ".join(spec.command) for spec in specs),
-        sources=trees.contents(base, wanted[:MOST_SOURCES]),
+        sources=trees.contents(base, _sources_among(tuple(files))),
         loaded=frozenset(loaded),
         test_globs=setting.policy.test_globs,
         settings=(*sorted(inis - manifests), *setting.policy.protected),
