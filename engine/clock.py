@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import heapq
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import Callable
 
 LONGEST_NAP = 30.0
 """A sleep to a wall time looks at the clock again this often: suspend and clock changes are noticed."""
@@ -36,11 +38,10 @@ class Clock(Protocol):
         ...
 
 
-def _steady() -> float:
-    # The kernel's monotonic clock stands still in suspend; a limit must not be stretched by closing the lid.
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return time.clock_gettime(time.CLOCK_BOOTTIME)
-    return time.monotonic()
+# The kernel's monotonic clock stands still in suspend; a limit must not be stretched by closing the lid.
+_steady: Callable[[], float] = (
+    partial(time.clock_gettime, time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic
+)
 
 
 _ANCHOR = time.time() - _steady()

@@ -18,6 +18,7 @@ from pathlib import Path
 TRIES = 50
 LATE_SECONDS = (0.0, 0.005, 0.02, 0.05)
 """When the replaced file is looked at again: a writer that had it open may still be writing."""
+PIECE = 1024
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2
 
 Edit = Callable[[bytes], bytes]
@@ -58,15 +59,19 @@ def _overwritten(path: Path, old: bytes, new: bytes) -> bool:
 
 
 def _differences(old: bytes, new: bytes) -> Iterator[tuple[int, bytes]]:
-    start = -1
-    for index, (was, now) in enumerate(zip(old, new, strict=True)):
-        if was != now and start < 0:
-            start = index
-        elif was == now and start >= 0:
-            yield start, new[start:index]
-            start = -1
-    if start >= 0:
-        yield start, new[start:]
+    """Where two texts of one length differ, and what the new one has there; a long one is compared piece by piece."""
+    for at in range(0, len(old), PIECE):
+        if old[at : at + PIECE] == new[at : at + PIECE]:
+            continue
+        start = -1
+        for index in range(at, min(at + PIECE, len(old))):
+            if old[index] != new[index] and start < 0:
+                start = index
+            elif old[index] == new[index] and start >= 0:
+                yield start, new[start:index]
+                start = -1
+        if start >= 0:
+            yield start, new[start : at + PIECE]
 
 
 def _exchanged(path: Path, old: bytes, new: bytes) -> bool:

@@ -17,6 +17,8 @@ from engine.plans.graph import Placed, graph_errors
 from engine.plans.outline import outline
 from engine.plans.plan_format import PLAN_STATUSES, PlanError, PlanRefused, places_to_mark
 
+Boxes = tuple[tuple[str, int, int], ...]
+"""Of every task its id, and where its mark begins and ends."""
 BOX = {"open": " ", "in_progress": "~", "done": "x", "skipped": "-", "blocked": "!"}
 MAX_CHARS = 2_000_000
 
@@ -84,9 +86,12 @@ class NativeFormat:
         return plan
 
     def mark(self, text: str, marks: Mapping[str, str]) -> str:
-        found = ((task_id, *item.box) for _, item, task_id, _ in _named(outline(text, "plan.md")))
-        for start, end, status in places_to_mark(marks, found, "plan.md"):
+        boxes = _boxes(text)
+        places = places_to_mark(marks, boxes, "plan.md")
+        for start, end, status in places:
             text = text[:start] + BOX[status] + text[end:]
+        if all(end - start == 1 for start, end, _ in places):  # another mark in a box moves nothing
+            _marked_last[:] = [(text, boxes)]
         return text
 
     def mark_plan(self, text: str, status: str) -> str:
@@ -98,6 +103,17 @@ class NativeFormat:
             return text
         start = stated.span[0] + word.start(1)
         return text[:start] + status + text[start + len(word.group(1)) :]
+
+
+_marked_last: list[tuple[str, Boxes]] = []
+"""The text that was marked last, with its boxes: while nobody else writes there it need not be read for each mark."""
+
+
+def _boxes(text: str) -> Boxes:
+    for known, boxes in _marked_last:
+        if known == text:
+            return boxes
+    return tuple((task_id, *item.box) for _, item, task_id, _ in _named(outline(text, "plan.md")))
 
 
 def tasks_of(text: str, source: str, task_id: str) -> Iterator[tuple[int, int, int]]:

@@ -16,6 +16,7 @@ import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -25,11 +26,12 @@ from engine.perform.checks.proof.judge import judge, measure_baseline
 from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawning import ProcessSpec
-from tests.benchmarks.proof_cost import Costs, counted, cpu_seconds
+from tests.benchmarks.proof_cost import Costs, ProductTrees, counted, cpu_seconds
 from tests.checks.ground import PYTHON, GitTrees, plain_spawner, setting, which
 from tests.foreign.fetch import Unreachable
 from tests.foreign.projects import PROJECTS, Foreign
-from tests.redteam.case import cases
+from tests.redteam.case import Tree, cases
+from tests.redteam.case import repository as repository_of
 from tests.redteam.inside import Court
 
 ROUNDS = 3
@@ -146,6 +148,23 @@ REAL = ("cachetools", "inflection-unignored-venv", "webcolors", "minimist")
 """Real projects from the registries, where these can be reached: pytest, pytest, unittest, tape."""
 
 
+class CaseTrees(ProductTrees):
+    """The product's trees of the cases of tests/redteam."""
+
+    def put(self, tree: Tree) -> str:
+        return self.write({path: (one.mode, one.text.encode("utf-8", "surrogateescape")) for path, one in tree.items()})
+
+
+class ProductCourt(Court):
+    """A case before the judge with the trees and rooms of the product."""
+
+    def __init__(self, repo: str, folder: Path) -> None:
+        super().__init__(repo, folder)
+        self.trees: Any = CaseTrees(self.setting.checkout, self.folder / "state")
+        self.setting = replace(self.setting, scratch=self.trees.root / "checks")
+        self.base = self.trees.put(repository_of(repo))
+
+
 def small() -> dict[str, object]:
     """CPU of a verified change against that of the project's own tests, run once by hand; R0 is kept from before."""
     by_name = {case.name: case for case in cases()}
@@ -153,7 +172,8 @@ def small() -> dict[str, object]:
     for name in SMALL:
         case = by_name[name]
         with tempfile.TemporaryDirectory(prefix="bench-small-") as folder:
-            court = Court(case.repo, Path(folder))
+            court = ProductCourt(case.repo, Path(folder))
+            court.trees.put(case.after)  # the scope check did that
             asyncio.run(court.baseline())
             env = {"PATH": os.environ["PATH"], "HOME": folder, **court.setting.env}
             hand = min(_by_hand(court, env) for _ in range(ROUNDS))

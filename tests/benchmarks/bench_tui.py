@@ -26,6 +26,8 @@ from fcntl import ioctl
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tests.benchmarks import calibration
+
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "bench-results" / "tui.json"
 PRESSES = 24
@@ -133,7 +135,11 @@ def key_to_paint() -> dict[str, Any]:
 
 
 def key_at_rest() -> dict[str, Any]:
-    """Keys on a dashboard whose agent is silent: from the press to the first and to the last byte of what it paints."""
+    """Keys on a dashboard whose agent is silent: from the press to the first and to the last byte of what it paints.
+
+    `quiet` is the first byte on a machine that does nothing else (calibration.py); under load start it by `chrt -f 10`.
+    """
+    reference = calibration.Reference()
     keys = (b"j", b"k", b"\t", b"x")
     found: dict[str, list[tuple[float, float, float]]] = {key.decode(): [] for key in keys}
     state: dict[str, Any] = {"since": 0.0, "sent": 0.0, "cpu": 0.0, "first": 0.0, "last": 0.0, "turn": 0}
@@ -157,6 +163,8 @@ def key_at_rest() -> dict[str, Any]:
                 times = state["first"] - state["sent"], state["last"] - state["sent"], state["cpu_then"] - state["cpu"]
                 found[keys[state["turn"] % len(keys)].decode()].append(times)
             state.update(sent=0.0, turn=state["turn"] + 1)
+            reference.take()
+            now = time.perf_counter()
         if state["turn"] >= PRESSES * len(keys) // 2:
             return True
         state.update(sent=now, first=0.0, cpu=child.cpu())
@@ -165,8 +173,11 @@ def key_at_rest() -> dict[str, Any]:
 
     measure("still", watch, 90)
     every = [one for times in found.values() for one in times]
+    median = statistics.median(first for first, _, _ in every) * 1000
     return {
-        "first_byte_median_ms": round(statistics.median(first for first, _, _ in every) * 1000, 1),
+        "first_byte_median_ms": round(median, 1),
+        "first_byte_median_quiet_ms": round(median / reference.dearer, 1),
+        "dearer": round(reference.dearer, 2),
         "first_byte_best_ms": round(min(first for first, _, _ in every) * 1000, 1),
         "last_byte_median_ms": round(statistics.median(last for _, last, _ in every) * 1000, 1),
         "cpu_median_ms": round(statistics.median(cpu for _, _, cpu in every) * 1000, 1),

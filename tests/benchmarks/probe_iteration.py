@@ -45,7 +45,7 @@ def _counted() -> None:
     sys.addaudithook(hear)
 
 
-def _living(pid: int) -> float:
+def living(pid: int) -> float:
     """CPU seconds of what lives below a process and was not waited for yet: gits that last."""
     total = 0.0
     tick = os.sysconf("SC_CLK_TCK")
@@ -61,7 +61,7 @@ def _living(pid: int) -> float:
 
 def _cpu() -> float:
     mine, theirs = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime + _living(os.getpid())
+    return mine.ru_utime + mine.ru_stime + theirs.ru_utime + theirs.ru_stime + living(os.getpid())
 
 
 MOST_BYTES = 8_000

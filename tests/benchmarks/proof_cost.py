@@ -8,18 +8,46 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.process.spawner import ProcessSpawner
-from tests.checks.ground import GitTrees
+from engine.perform.run_checks import RoomTrees
+from engine.perform.workspace import git_service, trees
+from tests.benchmarks.probe_iteration import living
+from tests.workspace.repos import git, open_workspace
 
 
 def cpu_seconds() -> float:
-    """Of this process and of every child that ended: a busy machine does not distort it."""
+    """Of this process, of every child that ended, and of the gits that last."""
     used = os.times()
-    return used.user + used.system + used.children_user + used.children_system
+    return used.user + used.system + used.children_user + used.children_system + living(os.getpid())
+
+
+class ProductTrees(RoomTrees):
+    """The trees of the product, over a repository of their own."""
+
+    def __init__(self, repo: Path, state: Path) -> None:
+        git(repo, "init", "-q", "-b", "main")
+        git(repo, "add", "-A", "-f")
+        git(repo, "commit", "-qm", "base")
+        super().__init__(open_workspace(repo, state))
+        self.root = self._store.root
+        self._written: dict[tuple[tuple[str, str, bytes], ...], str] = {}
+
+    def write(self, files: Mapping[str, tuple[str, bytes]]) -> str:
+        """The tree that holds exactly these: mode and content by path. What was written once costs nothing more."""
+        key = tuple(sorted((path, mode, data) for path, (mode, data) in files.items()))
+        if key not in self._written:
+            store = self._store
+            put = {
+                os.fsencode(path): (mode.encode(), git_service.write_object(store.git, data, store.scratch))
+                for path, (mode, data) in files.items()
+            }
+            self._written[key] = trees.edit(store.git, git_service.make_tree(store.git, []), put)
+        return self._written[key]
 
 
 class Costs:
@@ -71,20 +99,21 @@ def counted() -> Iterator[Costs]:
 
         return run
 
-    def git(own: Any) -> Any:
+    def room(own: Any) -> Any:
         def run(self: Any, *args: Any, **more: Any) -> Any:
             before = cpu_seconds()
             try:
                 return own(self, *args, **more)
             finally:
-                costs.add("git, room filling", cpu_seconds() - before)
+                costs.add("trees and rooms", cpu_seconds() - before)
 
         return run
 
     for name in ("files", "whole", "_whole", "ahead"):
         around(Trial, name, named)
     around(ProcessSpawner, "run", process)
-    around(GitTrees, "git", git)
+    for name in ("export", "overlay", "contents", "edit", "files", "diff_files", "hash_folder"):
+        around(RoomTrees, name, room)
     started = cpu_seconds()
     try:
         yield costs

@@ -31,6 +31,8 @@ _LIKE_AN_OBJECT = re.compile(rb"^[^\S\n]*\{[^\S\n]*[\"}][^\n]*", re.MULTILINE)
 _NO_TEXT = bytes(byte for byte in range(32) if byte not in b"\b\t\n\f\r\x1b") + b"\x7f"
 """Bytes that no text has: where one in twenty is of these, it is none."""
 
+_decoded = msgspec.json.Decoder().decode
+
 Object = dict[str, Any]
 
 
@@ -40,7 +42,7 @@ def decode(line: bytes) -> Object | None:
     if not stripped.startswith(b"{"):
         return None
     try:
-        value = msgspec.json.decode(stripped)
+        value = _decoded(stripped)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         value = _decode_odd(stripped)
     if not isinstance(value, dict):
@@ -171,6 +173,8 @@ def status(value: Any) -> int:
 
 def shown(value: Any) -> str:
     """Any value as a short text for the live view."""
+    if isinstance(value, str) and len(value) <= SHOWN and value.isascii():
+        return value
     if isinstance(value, bytes):
         value = value[: SHOWN * 4].decode("utf-8", "replace")
     elif not isinstance(value, str):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from engine.core.model import Struct
 from engine.perform.checks.proof import kept_arguments
@@ -79,14 +80,20 @@ def varied(
 
     `edges`: what is special for honest code too comes first. It says something only where the base is asked the same.
     """
+    wanted = tuple(dict.fromkeys(name.partition("[")[0] for name in tests))[:most]
+    return _varied(source, wanted, tuple(told), again, edges)
+
+
+@lru_cache(maxsize=8)  # asked for when runs are planned, and again when they are read
+def _varied(
+    source: bytes, wanted: tuple[str, ...], told: tuple[Example, ...], again: int, edges: bool
+) -> Varied | None:
     try:
-        tree = ast.parse(source)
+        tree, lean = ast.parse(source), ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    wanted = list(dict.fromkeys(name.partition("[")[0] for name in tests))[:most]
     copies: list[Copy] = []
     repeated: list[str] = []
-    lean = copy.deepcopy(tree)
     rows = MOST_ROWS if len(wanted) < MOST_TESTS else 1
     near = edges_of if edges else neighbours_of
     if not _fill(tree, "", wanted, rows, copies, repeated, again, near):
