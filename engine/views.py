@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,8 @@ from engine.core.state import State, Status, TaskState
 from engine.core.status_words import of_phase, of_sprint, of_status
 from engine.core.vocabulary import GateKind
 
+_title = lru_cache(maxsize=4096)(clean_line)
+"""Titles are written again with every step of the loop."""
 LESSONS = 5
 """Learnings an agent is pointed at."""
 
@@ -44,7 +47,7 @@ def progress(state: State) -> str:
     for task in state.tasks.values():
         detail = f" — iteration {task.iteration}" if task.status is Status.RUNNING else ""
         detail = f" — {clean_line(task.reason)}" if task.ended and task.status is not Status.COMPLETE else detail
-        lines.append(f"[{of_status(task.status).mark}] {task.id} {clean_line(task.spec.title)}{detail}")
+        lines.append(f"[{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}{detail}")
     return "\n".join(lines) + "\n"
 
 
@@ -128,11 +131,11 @@ def context(state: State) -> str:
     made = [task for task in state.tasks.values() if task.commit]
     if made:
         lines += ["## Commits of this sprint", ""]
-        lines += [f"- {task.commit[:10]} T{task.id} {clean_line(task.spec.title)}" for task in made]
+        lines += [f"- {task.commit[:10]} T{task.id} {_title(task.spec.title)}" for task in made]
         lines.append("")
     lines += ["## Tasks", ""]
     for task in state.tasks.values():
-        lines.append(f"- [{of_status(task.status).mark}] {task.id} {clean_line(task.spec.title)}")
+        lines.append(f"- [{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}")
     if state.learnings:
         lines += ["", "## Learnings", "", *(f"- {clean_line(text)}" for text in state.learnings)]
     return "\n".join(lines) + "\n"
@@ -179,7 +182,7 @@ def teaches(task: TaskState) -> bool:
 def learning(task: TaskState) -> str:
     """What a task's way taught, for learnings/."""
     lines = [
-        f"# {task.id} {clean_line(task.spec.title)}",
+        f"# {task.id} {_title(task.spec.title)}",
         "",
         *([] if task.status is Status.COMPLETE else ["- kind: avoid"]),
         *([f"- files: {', '.join(clean_line(one.path) for one in task.changes[:20])}"] if task.changes else []),
