@@ -260,7 +260,7 @@ def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
 def main_all(done_in: str, workers: int = 1, each: int = 0) -> int:
     """Every point, or EACH of every kind, by so many workers; then the table of all that DONE knows."""
     done = Path(done_in)
-    known = {(row.op, row.number) for row in recorded(done)}
+    known = {(row.op, row.number) for row in recorded(done) if not row.wrong}
     with tempfile.TemporaryDirectory() as place:
         shims = [built(Path(place)) for _ in range(workers)]
         points = points_of(Path(place) / "counting", shims[0]) if shims[0] is not None else []
