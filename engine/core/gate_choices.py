@@ -37,33 +37,33 @@ RECORDS: tuple[ChoiceRecord, ...] = (
     ChoiceRecord(
         choice=Choice.YES,
         key="y",
-        about="Answer the gate: accept the review, approve and commit, or give the permission",
+        about="Approve: accept the review, commit, or give the permission",
         gates={
-            GateKind.FIX: Meaning(short="fix it", long="the review goes to the next attempt"),
+            GateKind.FIX: Meaning(short="fix it", long="another attempt with the review"),
             GateKind.TASK: Meaning(short="commit", long="approve, commit, next task", approves=True),
             GateKind.PERMISSION: Meaning(
-                short="allow it", long="the permission joins the task; its kept tree is checked again", approves=True
+                short="allow it", long="adds the permission to the task and checks its kept code again", approves=True
             ),
-            GateKind.QUESTION: Meaning(short="as assumed", long="the planner's own assumption holds"),
-            GateKind.PLAN: Meaning(short="approve", long="the plan is taken as it is shown"),
-            GateKind.PRD: Meaning(short="approve", long="a plan is made of it"),
-            GateKind.SPRINT: Meaning(short="fix it", long="the tasks concerned are opened again with the review"),
-            GateKind.LEARNING: Meaning(short="drop it", long="no later prompt is given it"),
+            GateKind.QUESTION: Meaning(short="use the default", long="the planner's assumption holds"),
+            GateKind.PLAN: Meaning(short="approve", long="the sprint uses the plan as shown"),
+            GateKind.PRD: Meaning(short="approve", long="a plan is drafted from it"),
+            GateKind.SPRINT: Meaning(short="fix it", long="reopens the tasks concerned with the review"),
+            GateKind.LEARNING: Meaning(short="drop it", long="later prompts do not contain it"),
         },
     ),
     ChoiceRecord(
         choice=Choice.RETRY,
         key="r",
-        about="Try the blocked task again, with a comment if you like",
-        gates={GateKind.BLOCKED: Meaning(short="try again", long="with your words, if you give any")},
+        about="Retry the blocked task, with an optional comment",
+        gates={GateKind.BLOCKED: Meaning(short="try again", long="with your comment, if you give one")},
         may_have_text=True,
     ),
     ChoiceRecord(
         choice=Choice.AUTO,
         key="a",
-        about="Answer the gate with yes, and every later gate of its kind by itself",
+        about="Approve this gate and later gates of this kind automatically",
         gates={
-            GateKind.FIX: Meaning(short="fix, and all later ones", long="later reviews are passed on without asking"),
+            GateKind.FIX: Meaning(short="fix, and all later ones", long="later reviews go to the agent without asking"),
             GateKind.TASK: Meaning(
                 short="commit, and all later ones", long="later tasks are approved without asking", approves=True
             ),
@@ -72,21 +72,21 @@ RECORDS: tuple[ChoiceRecord, ...] = (
     ChoiceRecord(
         choice=Choice.SKIP,
         key="s",
-        about="Override the reviewer, or go on with the next task",
+        about="Override the reviewer, or skip to the next task",
         gates={
-            GateKind.FIX: Meaning(short="override", long="the reviewer is overruled for this tree", approves=True),
+            GateKind.FIX: Meaning(short="override", long="commits without the reviewer's approval", approves=True),
             GateKind.BLOCKED: Meaning(short="next task", long="this one stays undone"),
-            GateKind.PERMISSION: Meaning(short="leave it parked", long="the sprint goes on; see devteam questions"),
-            GateKind.PLAN: Meaning(short="drop it", long="the plan there was stays"),
-            GateKind.PRD: Meaning(short="drop it", long="nothing is planned"),
-            GateKind.SPRINT: Meaning(short="override", long="the sprint is taken as it is; the report says so"),
-            GateKind.LEARNING: Meaning(short="keep it", long="it holds; what was said against it is settled"),
+            GateKind.PERMISSION: Meaning(short="leave it parked", long="the sprint continues; see devteam questions"),
+            GateKind.PLAN: Meaning(short="reject it", long="the present plan stays"),
+            GateKind.PRD: Meaning(short="reject it", long="nothing is planned"),
+            GateKind.SPRINT: Meaning(short="override", long="accepts the sprint as it is; recorded in the report"),
+            GateKind.LEARNING: Meaning(short="keep it", long="it stays; the objections are settled"),
         },
     ),
     ChoiceRecord(
         choice=Choice.ACCEPT,
         key="k",
-        about="Keep the blocked task's work as it is: its checks are green, the rest is your decision",
+        about="Accept the blocked task's work as it is; its checks pass",
         gates={
             GateKind.BLOCKED: Meaning(
                 short="accept as is", long="committed, and recorded as your override", approves=True
@@ -96,25 +96,27 @@ RECORDS: tuple[ChoiceRecord, ...] = (
     ChoiceRecord(
         choice=Choice.REPLAN,
         key="u",
-        about="Have the blocked task planned anew: the planner revises its scope or splits it",
+        about="Replan the blocked task: the planner revises or splits it",
         gates={
-            GateKind.BLOCKED: Meaning(short="plan it anew", long="revised or split; you see the difference first"),
+            GateKind.BLOCKED: Meaning(
+                short="replan it", long="the planner revises or splits it; you approve the difference"
+            ),
         },
         may_have_text=True,
     ),
     ChoiceRecord(
         choice=Choice.STOP,
         key="t",
-        about="Stop the sprint at this task",
+        about="Stop the run at this task",
         gates=dict.fromkeys(
             (kind for kind in GateKind if kind not in (GateKind.FIX, GateKind.TASK, GateKind.LEARNING)),
-            Meaning(short="end the run", long="it can be taken up again"),
+            Meaning(short="stop the run", long="it can be resumed"),
         ),
     ),
     ChoiceRecord(
         choice=Choice.ASK,
         key="?",
-        about="Ask a question about the gate; nothing is decided by it",
+        about="Ask a question about the gate; nothing is decided",
         gates=dict.fromkeys(
             (kind for kind in GateKind if kind is not GateKind.LEARNING),
             Meaning(short="ask", long="a read-only agent answers; nothing is decided"),
@@ -124,16 +126,16 @@ RECORDS: tuple[ChoiceRecord, ...] = (
     ChoiceRecord(
         choice=Choice.COMMENT,
         key="c",
-        about="Answer the gate with your own direction",
+        about="Answer the gate with a comment",
         gates={
-            GateKind.FIX: Meaning(short="fix my way", long="your words go with the review"),
-            GateKind.TASK: Meaning(short="change it", long="your words start a fix round"),
-            GateKind.PERMISSION: Meaning(short="another way", long="no permission: your words start a fix round"),
-            GateKind.QUESTION: Meaning(short="answer", long="your words are the answer"),
-            GateKind.PLAN: Meaning(short="change it", long="your words go to the planner"),
-            GateKind.PRD: Meaning(short="change it", long="your words go to its writer"),
-            GateKind.SPRINT: Meaning(short="fix my way", long="the tasks concerned are opened again with your words"),
-            GateKind.LEARNING: Meaning(short="correct it", long="your words stand in it and go to later prompts"),
+            GateKind.FIX: Meaning(short="fix my way", long="another attempt with your comment and the review"),
+            GateKind.TASK: Meaning(short="change it", long="another attempt with your comment"),
+            GateKind.PERMISSION: Meaning(short="another way", long="no permission; another attempt with your comment"),
+            GateKind.QUESTION: Meaning(short="answer", long="your text is the answer"),
+            GateKind.PLAN: Meaning(short="change it", long="your comment goes to the planner"),
+            GateKind.PRD: Meaning(short="change it", long="your comment goes to the author"),
+            GateKind.SPRINT: Meaning(short="fix my way", long="reopens the tasks concerned with your comment"),
+            GateKind.LEARNING: Meaning(short="correct it", long="your text replaces it in later prompts"),
         },
         needs_text=True,
     ),
@@ -173,7 +175,7 @@ def table() -> str:
     rows = ["| answer | key | gate | what it does |", "|---|---|---|---|"]
     for record in RECORDS:
         for kind, meant in record.gates.items():
-            words = "your words" if record.needs_text else "your words, if you like" if record.may_have_text else ""
+            words = "a text" if record.needs_text else "an optional text" if record.may_have_text else ""
             shown = f"`{record.choice.value}`" + (f" + {words}" if words else "")
             rows.append(f"| {shown} | `{record.key}` | {kind.value} | {meant.short}: {meant.long} |")
     return "\n".join(rows) + "\n"

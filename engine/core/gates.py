@@ -178,7 +178,7 @@ def open_blocked(state: State, task: TaskState, name: str) -> GateOpened:
     """Something only a human can move."""
     word = "failed" if task.claim is Claim.FAILED else "blocked"
     title = f"Task {task.id}: {task.spec.title} — {word}"
-    lines = [task.blocker or task.reason, task.claim_text, f"what mends it: {task.action}" if task.action else ""]
+    lines = [task.blocker or task.reason, task.claim_text, f"to do: {task.action}" if task.action else ""]
     if task.decision in (Decision.ITERATE, Decision.ESCALATE) and task.recovery in ASKING:
         then = "the recoveries are used up" if task.recovery is Recovery.HUMAN else "the next attempt goes back two"
         lines.append(f"{task.health.value}: {task.health_reason}; {then}")

@@ -81,8 +81,11 @@ class ReplayLink:
         self._states: list[tuple[int, State]] = [(0, State())]
         """Kept states, as far as it was folded: a picture of the beginning waits for nothing."""
         self._latest = State()
+        self._facts: list[Envelope] | None = None
         self._folded = 0
         self._at = len(self._items) if at_end else 0
+        self._beyond = 0.0
+        """Seconds after the last item that was played, where a seek went between two."""
         self._monotonic = monotonic
         self._since = monotonic()
         self._moved = asyncio.Event()
@@ -107,21 +110,31 @@ class ReplayLink:
     def end(self) -> float:
         return self._times[-1] if self._times else 0.0
 
+    def facts(self, after: int, limit: int) -> list[Envelope]:
+        """Facts of the whole recording, wherever the slider is: for a picture of all of its time."""
+        if self._facts is None:
+            self._facts = [item for item in self._items if isinstance(item, Envelope)]
+        first = bisect_right(self._facts, after, key=lambda fact: fact.seq)
+        return self._facts[first : first + limit]
+
     def now(self) -> float:
         """The recording's own time: what the screen's clocks show."""
         if not self._times:
             return 0.0
-        here = self._times[max(0, self._at - 1)]
+        here = self._times[max(0, self._at - 1)] + self._beyond
         if self.paused or self.speed <= 0 or self._at >= len(self._items):
             return here
         return min(here + (self._monotonic() - self._since) * self.speed, self._times[self._at])
 
     def seek(self, at: float) -> None:
-        """Go to a time. Who follows takes a new snapshot then."""
+        """Go to a time, also to one at which nothing happened. Who follows takes a new snapshot then."""
         self.seek_item(bisect_right(self._times, at))
+        if 0 < self._at < len(self._items):
+            self._beyond = max(0.0, at - self._times[self._at - 1])
 
     def seek_item(self, position: int) -> None:
         self._at = max(0, min(len(self._items), position))
+        self._beyond = 0.0
         self._touch()
 
     def pause(self, paused: bool = True) -> None:
@@ -198,6 +211,7 @@ class ReplayLink:
                 continue
             item = self._items[self._at]
             self._at += 1
+            self._beyond = 0.0
             self._since = self._monotonic()
             yield item
 
@@ -208,7 +222,7 @@ class ReplayLink:
             return False
         if self.speed <= 0 or self._at == 0:
             return True
-        gap = min(self._times[self._at] - self._times[self._at - 1], LONGEST_GAP) / self.speed
+        gap = min(self._times[self._at] - self._times[self._at - 1] - self._beyond, LONGEST_GAP) / self.speed
         left = gap - (self._monotonic() - self._since)
         if left <= 0:
             return True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,24 @@ async def test_a_seek_by_time_and_back() -> None:
     assert await link.snapshot() == fold(FACTS)
     link.seek(0.0)
     assert (await link.snapshot()).seq == 0
+
+
+async def test_a_seek_between_two_items_stays_there_and_playing_goes_on_from_it() -> None:
+    """Else a step that is shorter than a silence would never leave it."""
+    times = [fact.at for fact in FACTS]
+    before, after = max(pairwise(times), key=lambda pair: pair[1] - pair[0])
+    now = 0.0
+    link = ReplayLink(FACTS, speed=1.0, monotonic=lambda: now)
+    link.seek(before + 1.0)
+    link.pause()
+    assert link.now() == pytest.approx(before + 1.0, rel=0, abs=0.01) and after > before + 2.0
+    now += 100.0
+    assert link.now() == pytest.approx(before + 1.0, rel=0, abs=0.01), "it stands"
+    link.pause(False)
+    now += 0.5
+    assert link.now() == pytest.approx(before + 1.5, rel=0, abs=0.01)
+    assert [fact.seq for fact in link.facts(0, 10_000)] == [fact.seq for fact in FACTS], "all of it, wherever it stands"
+    assert link.facts(FACTS[4].seq, 2) == FACTS[5:7]
 
 
 async def test_a_recording_of_a_recording_is_the_same() -> None:

@@ -16,6 +16,7 @@ class LiveLink(ReplayLink):
 
     sent: list[AnyCommand]
     ack = Ack(ok=True)
+    facts = None  # type: ignore[assignment]  # an engine does not know what comes later
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         yield LinkStatus(status="connected")

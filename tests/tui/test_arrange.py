@@ -68,7 +68,7 @@ def test_the_strip_has_every_lane_at_the_sizes_it_is_made_for(size: tuple[int, i
     for lane in range(lanes):
         assert f" 1.{lanes + lane + 1} " in shown
     assert "more lanes" not in shown
-    for word in ("spend", "tests", "time", "in all", "to go", "done"):
+    for word in ("spend", "tests", "now", "total", "left", "done"):
         assert word in shown
 
 

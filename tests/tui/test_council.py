@@ -15,7 +15,7 @@ async def test_the_report_has_each_seat_once() -> None:
         assert isinstance(app.screen, Council)
         assert set(app.feed.state.tasks["2.1"].seats) < set(SEATS)
         report = plain(council_lines(app.view, app.feed.state.tasks["2.1"], 80))
-        seats = report[report.index("THE SEATS") :].split("\n")[1:]
+        seats = report[report.index("DIAGNOSES") :].split("\n")[1:]
         named = [line[2:] for line in seats if not line.startswith("  ")]
         assert named == [
             "root-cause analyst",
@@ -24,7 +24,7 @@ async def test_the_report_has_each_seat_once() -> None:
             "systems thinker",
             "adversarial tester",
         ]
-        assert report.count("is thinking") == 2
+        assert report.count("  working") == 2
 
 
 async def test_the_output_says_which_seat_speaks() -> None:

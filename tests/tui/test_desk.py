@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
 from msgspec.structs import replace
 
 from engine.core import events as ev
@@ -13,6 +16,7 @@ from engine.core.vocabulary import Choice
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import DIFF, live_lanes, several
 from tests.tui.links import live
+from tui.app.application import DevteamApp
 from tui.kit.diffing import parse
 from tui.kit.glyphs import UNICODE
 from tui.kit.hunks import Look, changed_words, hunk_lines
@@ -25,6 +29,7 @@ from tui.kit.wording import duration, money, short_hash
 from tui.panels.desk_text import card_lines, consequence, proof_lines
 from tui.panels.diff_text import diff_lines
 from tui.panels.morning_text import morning_lines
+from tui.panels.strip import StripPanel
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import ConfirmScreen
 
@@ -77,12 +82,15 @@ def again(kind: str, **changes: object) -> str:
 def test_why_something_is_asked_again_is_said_and_only_then() -> None:
     assert again("task", attempt=1) == "" == again("fix", attempt=1), "the first time nothing is asked again"
     assert again("fix", attempt=3) == "asked again: attempt 3, the last fix did not satisfy the review"
-    assert again("fix", attempt=3, forced=True) == "asked although auto: 3 attempts have not converged"
-    assert again("task", comments=("use scrypt",)) == "asked again: your words were worked in"
-    assert again("task", landed=("1.1",)) == "asked again: 1.1 landed meanwhile, the merged tree was checked anew"
+    assert again("fix", attempt=3, forced=True) == "asked in spite of auto: no agreement after 3 attempts"
+    assert again("task", comments=("use scrypt",)) == "asked again: your comment was worked in"
+    assert (
+        again("task", landed=("1.1",))
+        == "asked again: 1.1 was committed meanwhile, and the merged code was checked again"
+    )
     assert (
         again("task", landed=("1.1",), difference="d")
-        == "asked again: 1.1 landed meanwhile, and changed this one's patch"
+        == "asked again: 1.1 was committed meanwhile, and changed this patch"
     )
     state = state_of(2, 2)
     view = View(state=state, selected="1.3", gate=state.gates["G1"], now=state.now)
@@ -104,12 +112,12 @@ def test_the_morning_says_everything() -> None:
     for width in (80, 130, 200):
         said = " ".join(plain(morning_lines(View(state=state, now=state.now), key_map({}), width)).split())
         commits = [task for task in state.tasks.values() if task.commit]
-        assert f"L lands {len(commits)} commits on your branch" in said
+        assert f"L land {len(commits)} commits on your branch" in said
         assert all(short_hash(task.commit) in said and task.spec.title in said for task in commits)
         assert "38 of 39 → " in said and "of 9 tasks done" in said
         accepted = sum(len(task.spec.accept) for task in state.tasks.values())
-        assert f"of {accepted} met" in said and "shown by test_blank_lines_are_passed_over" in said
-        assert "2 WAIT FOR YOU" in said and "do set DATABASE_URL" in said and "no database" in said
+        assert f"of {accepted} met" in said and "proof: test_blank_lines_are_passed_over" in said
+        assert "2 WAITING FOR YOU" in said and "to do: set DATABASE_URL" in said and "no database" in said
         assert "1 override" in said and "you accepted it as it is" in said
         assert (
             f"{money(state.spent_usd)} of $20.00" in said
@@ -141,17 +149,17 @@ def test_what_yes_will_cause_names_what_it_starts_and_what_that_costs() -> None:
     assert said.startswith("commits, starts 2.4, about $")
     fix = next(gate for gate in state.open_gates() if gate.task == "1.3")
     assert "another attempt at" in consequence(state, fix, Choice.YES)
-    assert "past the reviewer" in consequence(state, fix, Choice.SKIP)
+    assert "without the reviewer's approval" in consequence(state, fix, Choice.SKIP)
 
 
 def test_every_criterion_has_its_proof_or_says_that_nobody_looked() -> None:
     state = state_of(2, 2)
     view = View(state=state, selected="1.4", gate=state.gates["G2"])
     text = plain(proof_lines(view, state.gates["G2"], (), 60))
-    for word in ("an empty value is refused", "test_blank_lines_are_passed_over", "red before", "PROVEN", "tree "):
+    for word in ("an empty value is refused", "test_blank_lines_are_passed_over", "failed before", "PROVEN", "tree "):
         assert word in text
     view = View(state=state, selected="1.3", gate=state.gates["G1"])
-    assert "no reviewer has looked at it" in plain(proof_lines(view, state.gates["G1"], (), 60))
+    assert "not reviewed yet" in plain(proof_lines(view, state.gates["G1"], (), 60))
 
 
 def test_a_proof_stands_only_under_the_criterion_whose_test_it_is() -> None:
@@ -265,23 +273,52 @@ async def test_output_of_every_task_can_be_read_after_reopening() -> None:
             assert f"(T{task})" in app.screen.output().lines.whole_text()
 
 
-async def test_a_live_run_can_be_looked_back_at() -> None:
+async def looking_back(pilot: Any) -> DevteamApp:
+    for _ in range(100):
+        await pilot.pause(0.02)
+        if pilot.app.replaying:
+            break
+    assert pilot.app.screen.NAME == "replay"
+    await settle(pilot)
+    return pilot.app
+
+
+async def test_a_live_run_can_be_looked_back_at_anywhere() -> None:
+    """By keys and by a click on the time; the axis stands still, the run goes on, and its gates are told."""
     link = live_lanes(2)
     app = app_on(link)
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        live_seq = app.feed.state.seq
-        await press(pilot, "less_than_sign")
+        live_seq, now = app.feed.state.seq, app.view.now
+        strip = app.screen.query_one(StripPanel)
+        plan = strip._layout()
+        assert plan is not None
+        third = plan.track.cell(now) // 3
+        await pilot.click(strip, offset=(plan.label + 3 + third, len(strip.lines)))  # the row of the time
+        await looking_back(pilot)
+        assert app.view.now == pytest.approx(plan.track.time_at(third), rel=0, abs=0.01)
+        assert app.feed.state.seq < live_seq
+        seen = [app.view.now]
+        for key in ("left", "right", "right", "shift+right"):  # also over stretches in which nothing happened
+            await press(pilot, key)
+            seen.append(app.view.now)
+        assert seen[1] < seen[0] < seen[3] < seen[4] < now
+        assert seen[1] < seen[2] < seen[3]
+        strip = app.screen.query_one(StripPanel)
+        assert len([leg for lane in strip.flight.lanes.values() for leg in lane.legs]) == len(
+            [leg for lane in app._live_feed.flight.lanes.values() for leg in lane.legs]  # type: ignore[union-attr]
+        ), "no hole, wherever one goes"
+        assert "esc: back to live" in plain(app.screen.query_one("#header").lines)
+        link.more(ev.GateOpened(gate="G9", task="1.3", kind="task", title="t", choices=("yes",)))
         for _ in range(50):
             await pilot.pause(0.02)
-            if app.replaying:
+            app.frame()
+            if "1 gate waiting for you" in plain(app.screen.query_one("#header").lines):
                 break
-        assert app.screen.NAME == "replay"
-        await settle(pilot)
-        assert app.feed.state.seq < live_seq
+        assert "1 gate waiting for you in the live run" in plain(app.screen.query_one("#header").lines)
         await press(pilot, "escape")
         assert app.screen.NAME == "dashboard"
-        assert app.feed.state.seq == live_seq
+        assert app.feed.state.seq > live_seq
 
 
 async def test_the_demo_waits_while_somebody_types() -> None:

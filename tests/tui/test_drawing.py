@@ -18,7 +18,7 @@ from tests.tui.driving import app_on, press, running, settle
 from tests.tui.lanes import several
 from tests.tui.links import live
 from tui.kit.axis import Axis
-from tui.kit.context import Situation, for_footer, label
+from tui.kit.context import Situation, for_footer, hints, label
 from tui.kit.key_footer import footer_spans
 from tui.kit.keys import key_map
 from tui.kit.outlook import outlook
@@ -39,10 +39,13 @@ from tui.screens.iterations import Iterations
 @pytest.mark.parametrize("page", ["dashboard", "iterations"])
 def test_the_footer_always_shows_help(page: str, asking: bool, width: int) -> None:
     here = Situation(view=View(), page=page, mode="flight" if page == "dashboard" else "", deep=page != "dashboard")
-    actions = [(action, label(here, action)) for action in for_footer(here)]
-    line, places = footer_spans(actions, key_map({}), width, asking)
+    likely, last = ([(action, label(here, action)) for action in actions] for actions in for_footer(here))
+    line, places = footer_spans(hints(here), likely, last, key_map({}), width, asking=asking)
     assert "help" in [name for *_, name in places]
-    assert sum(cells_of(text) for text, _ in line) <= width + 2
+    assert sum(cells_of(text) for text, _ in line) <= width
+    text = plain([line])
+    for start, end, name in places:  # a click hits what is written there
+        assert text[start:end].split(" ", 1)[0] == key_map({}).shown(name, int(asking and name == "help"))
 
 
 @pytest.mark.parametrize(
@@ -101,21 +104,21 @@ def lanes_state(lanes: int, gates: int) -> State:
 def test_what_is_needed_outranks_health() -> None:
     state = lanes_state(4, 3)
     first, second = plain(header_lines(View(state=state, now=state.now + 60.0), 120)).split("\n")
-    assert "‖ 3 wait for you · 1:" in first and "PROGRESSING" not in first
+    assert "‖ 3 waiting for you · 1:" in first and "PROGRESSING" not in first
     assert "4/12 tasks" in second and "$2.80 / $20.00" in second
     quiet = lanes_state(4, 0)
     first, second = plain(header_lines(View(state=quiet, now=quiet.now), 200)).split("\n")
-    assert "PROGRESSING  2 tests fail, 41 pass" in first
+    assert "PROGRESSING  T1.5, T1.8: 2 tests fail, 41 pass" in first
     ahead = outlook(quiet, quiet.now)
-    assert f"≈{duration(ahead.seconds)} and ≈{money(ahead.usd)} left" in second
-    assert ahead.basis == "from 4 tasks done here"
+    assert f"≈{duration(ahead.seconds)}, ≈{money(ahead.usd)} left" in second
+    assert ahead.basis == "from 4 tasks done in this sprint"
 
 
 async def test_a_lost_engine_is_not_called_healthy() -> None:
     async with running("parallel") as (app, _pilot, _link):
         state = app.view.state
         lost = plain(header_lines(View(state=state, now=state.now, link=LinkStatus(status="lost")), 120))
-        assert "ENGINE LOST  it was PROGRESSING" in lost
+        assert "ENGINE LOST  last health: PROGRESSING" in lost
         assert "● PROGRESSING" not in lost
         later = View(state=state, now=state.now + 3600, link=LinkStatus(status="lost"))
         assert plain(header_lines(later, 120)) == lost, "the time of a lost engine stands"

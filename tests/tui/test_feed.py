@@ -145,8 +145,8 @@ def test_the_link_is_put_in_words(status: LinkStatus, words: str) -> None:
 
 ANNOUNCED: list[tuple[ev.AnyEvent | ev.Unknown, str]] = [
     (replace(STARTED, version="9.0"), "the engine is devteam 9.0, this dashboard"),
-    (ev.Unknown(type="from_the_future", raw={}), "does not know"),
-    (replace(STARTED, version=VERSION), "taken the sprint up again"),
+    (ev.Unknown(type="from_the_future", raw={}), "newer than this dashboard"),
+    (replace(STARTED, version=VERSION), "the engine is running again"),
 ]
 
 
@@ -233,4 +233,4 @@ def test_no_bell_for_what_is_past() -> None:
 def test_the_title_names_the_gates_first() -> None:
     items, marks = sprint()
     state = fold(item for item in items[: marks["queue"]] if isinstance(item, ev.Envelope))
-    assert title_of(View(state=state)) == "3 gates wait · devteam 003-add-login"
+    assert title_of(View(state=state)) == "3 gates waiting · devteam 003-add-login"

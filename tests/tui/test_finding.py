@@ -221,10 +221,16 @@ async def test_the_footer_shows_what_works_here() -> None:
         assert "approve all" not in footer(app)
         await press(pilot, "d")
         assert "wrap" in footer(app) and "context" in footer(app) and "esc back" in footer(app)
+        await press(pilot, "escape")
+        for key, first in (("0", "look back"), ("1", "filter"), ("3", "search"), ("4", "cost")):
+            await press(pilot, key)  # by what has the keys: strip, tasks, output, ladder
+            shown = footer(app)
+            assert shown.split().index("tab") == 0 and 0 < shown.index(first) < shown.index("log"), (key, shown)
+            assert shown.rstrip().endswith("q detach"), "what is always there stands at the right"
     ended = app_on(live_lanes(3, ended=True))
     async with ended.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        assert footer(ended).split()[2:4] == ["L", "land"], "the likely comes first"
+        assert footer(ended).index("L land") < footer(ended).index("d diff"), "the likely comes first"
         assert "pause" not in footer(ended) and "steer" not in footer(ended)
 
 

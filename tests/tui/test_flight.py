@@ -15,9 +15,10 @@ from tests.tui.recorder import Recorder
 from tui.kit.axis import LONG_PAUSE, Axis
 from tui.kit.flight import Flight, Stage, TickKind
 from tui.kit.glyphs import ASCII
+from tui.kit.outlook import Outlook
 from tui.kit.paint import plain, width_of
 from tui.kit.view import View
-from tui.panels.strip_text import strip_lines
+from tui.panels.strip_text import layout, strip_lines
 
 
 def flown(items: tuple[object, ...]) -> tuple[Flight, View]:
@@ -119,7 +120,7 @@ def test_four_lanes_fit_a_small_terminal_and_sixteen_a_large_one() -> None:
         for lane in range(lanes):
             assert f"1.{lanes + lane + 1} " in text
         assert "more lanes" not in text
-        for word in ("spend", "tests", "time", "done"):
+        for word in ("spend", "tests", "implement", "checks", "now", "done"):
             assert word in text
 
 
@@ -131,12 +132,28 @@ def test_the_ladder_is_drawn_as_steps() -> None:
     assert bars[0] < bars[-1], "an escalation is a step upwards"
 
 
-def test_looking_back_shows_nothing_of_what_came_later() -> None:
+def test_looking_back_says_nothing_of_what_came_later() -> None:
+    """A recording has all of its time on the axis, the rest of it dimmed; what came of it is not told before."""
+    flight, view = flown(several(1))
+    checks = next(leg for leg in flight.lanes[0].legs if leg.stage is Stage.CHECKS)
+    assert checks.words == "40/40" and checks.end is not None
+    for now, told in ((checks.start + 1.0, False), (checks.end + 1.0, True)):
+        then = View(state=view.state, now=now, replaying=True, until=view.now)
+        early = strip_lines(then, flight, 160, 5)
+        assert ("40/40" in plain(early)) is told
+        assert "38/43" not in plain(early)
+        assert all(cell_len(row) <= 160 for row in plain(early).split("\n"))
+        later = "".join(text for text, style in early[0] if style == "line")
+        assert any(char in "▁▂▃▄▅▆▇█" for char in later), "what comes later is there to go to"
+        places = [layout(View(now=at, until=view.now), flight, 160, 5, Outlook()) for at in (now, view.now)]
+        assert len({place.track.cell(checks.start) for place in places if place}) == 1, "the axis stands still"
+
+
+def test_the_tests_of_the_strip_are_one_lanes_and_say_whose() -> None:
     flight, view = flown(several(2))
-    start = flight.started
-    early = strip_lines(View(state=view.state, now=start + 12.0, replaying=True), flight, 120, 7)
-    assert "43/43" not in plain(early)
-    assert all(cell_len(row) <= 120 for row in plain(early).split("\n"))
+    for task, words in (("1.3", "tests 41 of 43 pass in T1.3"), ("1.4", "tests 38 of 43 pass in T1.4")):
+        shown = View(state=view.state, now=view.now, selected=task)
+        assert words in plain(strip_lines(shown, flight, 160, 7))
 
 
 def test_a_task_that_ends_otherwise_is_marked() -> None:

@@ -191,7 +191,7 @@ async def test_an_approval_is_void_when_the_tree_has_changed(mark: str, task: st
         await press(pilot, *keys)
         assert link.sent == []
         text = "".join(part for line in app.screen.query_one("#gate-text").lines for part, _ in line)
-        assert "void" in text
+        assert "an approval would not count" in text
 
 
 async def test_ask_streams_and_comes_back() -> None:
@@ -217,7 +217,7 @@ async def test_ask_says_when_the_gate_is_answered_elsewhere() -> None:
         link.more(ev.GateAnswered(gate="G2", choice="yes", by="phone"))
         await settle(pilot)
         talk = "".join(part for line in app.screen.query_one("#talk").lines for part, _ in line)
-        assert "answered meanwhile: yes by phone" in talk
+        assert "answered in the meantime: yes by phone" in talk
 
 
 async def test_comment_keeps_its_draft_and_has_a_history() -> None:

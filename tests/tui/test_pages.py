@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from engine.core.commands import Answer
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.lanes import live_lanes
 from tests.tui.planned import live_planning, statistics, with_repository
 from tests.tui.reading import text_of, wrong_with
+from tui.kit.glyphs import UNICODE
 from tui.kit.iteration_facts import section_of
-from tui.kit.paint import plain
+from tui.kit.paint import plain, width_of
+from tui.kit.plot import Series, plot
 from tui.kit.view import View
 from tui.screens.questions import Questions
 from tui.screens.stats import stats_lines
@@ -29,7 +35,7 @@ async def test_a_planners_question_stands_beside_what_was_found() -> None:
         assert "Which hash?" in shown and "If you do not say: scrypt" in shown
         assert "People sign in with e-mail" in shown, "the request"
         assert "    src/app/store.py  keeps users in sqlite" in shown, "what was found, its indent kept"
-        assert "2 wait for you" in shown
+        assert "2 waiting for you" in shown
         await press(pilot, "y")
         assert [sent.gate for sent in link.sent if isinstance(sent, Answer)] == ["G1"]
 
@@ -112,7 +118,7 @@ def test_a_failing_test_keeps_its_leading_spaces_and_ends_where_it_ends() -> Non
 @pytest.mark.parametrize("width", [76, 96, 156])
 def test_statistics_are_plotted_with_whole_axes(width: int) -> None:
     words = plain(stats_lines(View(), statistics(), width, 40))
-    for label in ("100 %", "$0.10", "001", "004", "0 %"):
+    for label in ("100 %", "$0.20", "$0.00", "001", "002", "003", "004", "0 %"):
         assert label in words, label
     assert any("⠀" < char <= "⣿" for char in words), "a plot, not a table"
     assert "18 of 20" in words and "haiku" in words
@@ -121,7 +127,7 @@ def test_statistics_are_plotted_with_whole_axes(width: int) -> None:
 
 def test_one_sprint_is_said_in_words_not_plotted() -> None:
     words = plain(stats_lines(View(), statistics()[:1], 120, 40))
-    assert "67 % in its one sprint" in words
+    assert "67 % in one sprint" in words
     assert not any("⠀" < char <= "⣿" for char in words)
 
 
@@ -135,3 +141,29 @@ async def test_learnings_that_agents_doubt_come_first() -> None:
         shown = seen(app)
         assert "contradicted 1 time" in shown and "pandas is a dependency by now" in shown
         assert "    import csv" in shown
+
+
+@given(
+    values=st.lists(st.floats(0.0, 1e6), min_size=2, max_size=12),
+    width=st.integers(20, 120),
+    height=st.integers(4, 20),
+)
+def test_axes_are_whole_round_and_even(values: list[float], width: int, height: int) -> None:
+    """Every label of a plot is whole, at equal distances, and nothing lies above the highest."""
+    points = tuple((float(at), value) for at, value in enumerate(values, 1))
+    rows = plot(
+        [Series(points=points)],
+        width,
+        height,
+        UNICODE,
+        y_words=lambda value: f"{value:g}",
+        x_words=lambda at: f"it {at:g}",
+    )
+    assert len(rows) <= height and all(width_of(row) <= width for row in rows)
+    if not rows:
+        return
+    labels = [(at, float(plain([row]).split("┤")[0])) for at, row in enumerate(rows) if "┤" in plain([row])]
+    assert len({low - high for (high, _), (low, _) in pairwise(labels)}) == 1, "at equal distances"
+    assert labels[-1][1] == 0.0 and labels[0][1] >= max(values) * 0.999
+    below = plain(rows[-1:]).split("it ")
+    assert not below[0].strip() and all(part.strip().replace(".", "").isdigit() for part in below[1:])

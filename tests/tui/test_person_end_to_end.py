@@ -148,21 +148,21 @@ def open_kinds(person: Person) -> list[str]:
 @pytest.mark.timeout(600)
 def test_from_an_empty_repository_to_landed(person: Person) -> None:
     terminal = person.terminal
-    terminal.wait("Say what you want")
-    person.press("Enter", "Say what you want")
-    terminal.wait("WHAT DO YOU WANT")
+    terminal.wait("Describe what you want")
+    person.press("Enter", "Describe what you want")
+    terminal.wait("NEW REQUEST")
     terminal.keys("write good words")
     terminal.wait("write good words")
     terminal.keys("C-s")
 
     person.until(lambda: open_kinds(person) == ["question", "question"], "the planner's questions")
     terminal.wait("Which word?")
-    person.until_done("y", "yes: as assumed", lambda: len(open_kinds(person)) < 2, "the first question")
-    person.until_done("y", "yes: as assumed", lambda: "question" not in open_kinds(person), "the second question")
+    person.until_done("y", "use the default", lambda: len(open_kinds(person)) < 2, "the first question")
+    person.until_done("y", "use the default", lambda: "question" not in open_kinds(person), "the second question")
     person.until(lambda: open_kinds(person) == ["plan"], "the plan's approval")
     shown = terminal.wait("EXPECTED")
     assert "Write one" in shown and "Write four" in shown, "what is approved is shown"
-    person.until_done("y", "yes: approve", lambda: bool(person.state().tasks), "the approval")
+    person.until_done("y", "approve: the sprint", lambda: bool(person.state().tasks), "the approval")
 
     def lanes() -> int:
         return sum(task.status is Status.RUNNING for task in person.state().tasks.values())
@@ -176,14 +176,14 @@ def test_from_an_empty_repository_to_landed(person: Person) -> None:
     terminal.wait("ENGINE LOST")
     person.until_done("Space", "start engine", lambda: person.engine() not in (0, before), "another engine")
 
-    answers = {"task": ("y", "yes: commit"), "fix": ("y", "yes: fix it"), "blocked": ("s", "skip")}
+    answers = {"task": ("y", "yes      commits"), "fix": ("y", "yes      another"), "blocked": ("s", "next task")}
     asked: set[str] = set()
     deadline = Deadline(240)
     while not (person.state().outcome and not person.state().running):
         assert not deadline.over(), f"the run never ended:\n{terminal.screen()}"
         gates = person.state().open_gates()
         screen = terminal.screen()
-        shown_now = next((gate for gate in gates if f" {gate.id}  waits" in screen), None)
+        shown_now = next((gate for gate in gates if f" {gate.id}  waiting" in screen), None)
         if shown_now is None:
             time.sleep(0.3)
             continue
@@ -197,9 +197,7 @@ def test_from_an_empty_repository_to_landed(person: Person) -> None:
     assert asked == {"task", "fix", "blocked"}, "every gate was asked on the way"
 
     terminal.wait("MEASURED")
-    person.until_done(
-        "L", "lands" if not person.mouse else "L land", lambda: "LAND" in terminal.screen(), "the question"
-    )
+    person.until_done("L", "L land", lambda: "LAND" in terminal.screen(), "the question")
     person.until_done("L", "land it", lambda: (person.folder / "one.txt").exists(), "the landing")
     log = subprocess.run(
         ["git", "log", "--format=%s", "main"], cwd=person.folder, capture_output=True, text=True, check=True

@@ -82,7 +82,7 @@ async def test_looking_at_another_task_puts_the_gate_aside() -> None:
         assert app.view.gate is not None
         await chosen(app, pilot, "1.7")
         assert app.view.gate is None
-        assert "2 wait for you" in shown_gate(app)
+        assert "2 waiting for you" in shown_gate(app)
         await press(pilot, "y", "a", "s", "c")
         assert link.sent == []
         assert len(app.screen_stack) == 2
@@ -104,7 +104,7 @@ async def test_a_gate_that_opens_while_another_task_is_looked_at_takes_nothing_o
         assert app.view.selected == "1.5"
         await press(pilot, "y")
         assert link.sent == []
-        assert "1 waits for you" in shown_gate(app)
+        assert "1 waiting for you" in shown_gate(app)
 
 
 async def test_what_unblocks_most_is_asked_first_and_stays_in_sight() -> None:

@@ -36,7 +36,7 @@ def run(app: DevteamApp, name: str) -> None:
         case "replay":
             replay_sprint(app, "")
         case "look_back":
-            look_back(app)
+            look_back(app, app.view.now - LOOK_BACK)
         case "jump_running" | "jump_failed" | "jump_waiting":
             jump_to(app, Jump(name.removeprefix("jump_")))
         case "jump":
@@ -90,7 +90,7 @@ def run(app: DevteamApp, name: str) -> None:
         case "previous_pane":
             app.screen.focus_previous()
         case _:
-            app.tell("this is for the dashboard: esc goes there")
+            app.tell("this works in the dashboard: press esc first")
 
 
 def jump_to(app: DevteamApp, kind: Jump) -> None:
@@ -115,7 +115,7 @@ def open_palette(app: DevteamApp) -> None:
     from textual.command import CommandPalette
 
     if not isinstance(app.screen, CommandPalette):
-        app.push_screen(CommandPalette(placeholder="type to find anything that can be done", id="--command-palette"))
+        app.push_screen(CommandPalette(placeholder="search commands, tasks and themes", id="--command-palette"))
 
 
 def go(app: DevteamApp, name: str) -> None:
@@ -144,7 +144,7 @@ def copy(app: DevteamApp) -> None:
         return
     app.copy_to_clipboard("\n".join(harmless(line) for line in text.split("\n")))
     lines = plural(text.count("\n") + 1, "line")
-    app.tell(f"{lines} copied; in tmux use {app.keys.shown('save')} if the clipboard stays empty")
+    app.tell(f"{lines} copied; if the clipboard is empty in tmux, save with {app.keys.shown('save')}")
 
 
 def save(app: DevteamApp) -> None:
@@ -169,7 +169,7 @@ def screenshot(app: DevteamApp) -> None:
         app.options.save_folder.mkdir(parents=True, exist_ok=True)
         path = app.save_screenshot(name, path=str(app.options.save_folder))
     except OSError as error:
-        app.tell(f"no picture could be saved: {error.strerror}", "error")
+        app.tell(f"no screenshot could be saved: {error.strerror}", "error")
         return
     app.tell(f"saved as {path}")
 
@@ -236,19 +236,18 @@ async def _open(app: DevteamApp, sprint: str) -> None:
 def replay_sprint(app: DevteamApp, sprint: str) -> None:
     """Play a run again from its beginning; empty: the one on screen."""
     if app.replaying:
-        app.tell("this is a replay already; space plays it")
+        app.tell("this is a replay already; space: play")
         return
     app.run_worker(_replay(app, sprint), group="open", exit_on_error=False)
 
 
-def look_back(app: DevteamApp) -> None:
-    """A live run a moment ago, standing still: the arrow keys go on from there, escape comes back."""
-    if app.replaying:
-        return
-    app.run_worker(_replay(app, "", back=LOOK_BACK), group="open", exit_on_error=False)
+def look_back(app: DevteamApp, at: float) -> None:
+    """A live run at an earlier moment, standing still: the arrow keys go on from there, escape comes back."""
+    if not app.replaying:
+        app.run_worker(_replay(app, "", at=at), group="open", exclusive=True, exit_on_error=False)
 
 
-async def _replay(app: DevteamApp, sprint: str, back: float = 0.0) -> None:
+async def _replay(app: DevteamApp, sprint: str, at: float | None = None) -> None:
     from tui.screens.replay import ReplayScreen
 
     link: Link = app.feed.link
@@ -266,8 +265,8 @@ async def _replay(app: DevteamApp, sprint: str, back: float = 0.0) -> None:
         app.tell("there is nothing to replay yet", "warning")
         return
     player = ReplayLink(items, name=sprint or app.feed.state.sprint, speed=4.0, at_end=False)
-    if back:
-        player.seek(player.end - back)
+    if at is not None:
+        player.seek(at)
         player.pause()
     app.attach(player, keep=True)
     app.push_screen(ReplayScreen())

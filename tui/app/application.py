@@ -120,6 +120,11 @@ class DevteamApp(LiveApp):
         self.redraw()
         self.frame()
 
+    def look_back(self, at: float) -> None:
+        from tui.app import actions
+
+        actions.look_back(self, at)
+
     def open_ask(self, gate: GateState) -> None:
         from tui.app import dialogs
         from tui.screens.ask import AskScreen
@@ -137,8 +142,8 @@ class DevteamApp(LiveApp):
         if now - self._interrupted <= SECOND_CTRL_C:
             self.exit(Leave())
         self._interrupted = now
-        then = "the run stops, and can be taken up again" if self.options.inline else "the engine goes on"
-        self.tell(f"ctrl+c again leaves the dashboard; {then}")
+        then = "the run stops and can be resumed" if self.options.inline else "the engine keeps running"
+        self.tell(f"press ctrl+c again to leave the dashboard; {then}")
 
     async def action_quit(self) -> None:
         self.exit(Leave())

@@ -23,7 +23,7 @@ def title_of(view: View) -> str:
         return f"replay · devteam {sprint}".rstrip()
     gates = len(view.gates())
     if gates:
-        return f"{plural(gates, 'gate')} {'waits' if gates == 1 else 'wait'} · devteam {sprint}".rstrip()
+        return f"{plural(gates, 'gate')} waiting · devteam {sprint}".rstrip()
     if view.link.status == "lost":
         return f"engine lost · devteam {sprint}".rstrip()
     if view.state.outcome and not view.state.running:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from tui.kit.context import Situation, label, ranked
+from tui.kit.context import Situation, for_palette, label
 from tui.kit.paint import outside
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Commands(Provider):
     def _all(self) -> Iterator[tuple[str, str, Callable[[], None]]]:
         app = cast("DevteamApp", self.app)
         here = _situation(app)
-        for action in ranked(here):
+        for action in for_palette(here):
             words = label(here, action)
             yield f"{words} ({app.keys.shown(action.name)})", action.about, partial(app.act, action.name)
         for task in app.feed.state.tasks.values():

@@ -19,7 +19,7 @@ from tui.screens.confirm import ConfirmScreen
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
 
-KEPT = "Kept in any case: every commit on the sprint branch, the plan, all evidence and the whole history."
+KEPT = "Kept in any case: commits on the sprint branch, plan, evidence and history."
 
 
 def cited(app: DevteamApp) -> str:
@@ -34,7 +34,7 @@ def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
     words = meant.long if meant is not None else ""
     screen = CommentScreen(
         f"{choice.upper()} {gate_name(app.view, gate)}",
-        f"{words[:1].upper()}{words[1:]}. They are handed on word for word.",
+        f"{words[:1].upper()}{words[1:]}. Your text is passed on unchanged.",
         draft_key=f"{gate.id}-{choice}",
         may_be_empty=not BY_CHOICE[choice].needs_text,
         begin=cited(app),
@@ -50,9 +50,9 @@ def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
 def request(app: DevteamApp) -> None:
     """What is wanted, in the user's own words: the dashboard is left for a moment and comes back with its planning."""
     screen = CommentScreen(
-        "WHAT DO YOU WANT?",
-        "One sentence or a page. The repository is looked at, a plan is drafted, you are asked what only you know; "
-        "nothing runs before you approve the plan.",
+        "NEW REQUEST",
+        "One sentence or a page. A plan is drafted from it and from the repository; you may be asked questions. "
+        "Nothing runs before you approve the plan.",
         draft_key="request",
     )
     app.push_screen(screen, lambda text: app.exit(Leave(action="request", argument=text)) if text else None)
@@ -61,11 +61,11 @@ def request(app: DevteamApp) -> None:
 def steer(app: DevteamApp) -> None:
     task = app.view.task
     if task is None or task.ended:
-        app.tell("choose a task that has not ended; its next attempt gets your note", "warning")
+        app.tell("select a task that has not ended: its next attempt gets your note", "warning")
         return
     screen = CommentScreen(
         f"STEER T{outside(task.id)} {outside(task.spec.title, 40)}",
-        "A note for the next attempt, word for word. The running call is not disturbed.",
+        "A note for the next attempt, passed on unchanged. The running call is not interrupted.",
         draft_key=f"steer-{task.id}",
     )
     app.push_screen(screen, lambda text: app.steering.steer(task.id, text) if text else None)
@@ -79,7 +79,7 @@ def retry(app: DevteamApp) -> None:
         return
     screen = CommentScreen(
         f"RETRY T{outside(task)}",
-        "The task is opened again with a fresh ladder. A note is handed to the first attempt; it may be empty.",
+        "Reopens the task with a fresh ladder. The first attempt gets your note; it may be empty.",
         draft_key=f"retry-{task}",
         may_be_empty=True,
     )
@@ -91,10 +91,10 @@ def confirm_stop(app: DevteamApp) -> None:
         if value:
             app.steering.stop(value == "now")
 
-    words = ("Stop the run? It can be taken up again with: devteam run", KEPT)
+    words = ("Stop the run? Resume it later with: devteam run", KEPT)
     choices = (
-        Button(key="f", label="finish the running step, then stop", value="graceful"),
-        Button(key="n", label="stop now; the step is done again later", value="now"),
+        Button(key="f", label="finish the current step, then stop", value="graceful"),
+        Button(key="n", label="stop now; the step is repeated later", value="now"),
     )
     app.push_screen(ConfirmScreen("STOP", words, choices), chosen)
 
@@ -104,7 +104,7 @@ def confirm_cancel(app: DevteamApp) -> None:
         if value:
             app.steering.cancel()
 
-    words = ("Cancel the sprint for good? Open tasks stay undone and running agents are ended.", KEPT)
+    words = ("Cancel the sprint for good? Open tasks stay undone and running agents are stopped.", KEPT)
     choices = (Button(key="X", label="cancel the sprint", value="cancel"),)
     app.push_screen(ConfirmScreen("CANCEL", words, choices), chosen)
 
@@ -115,8 +115,8 @@ def confirm_land(app: DevteamApp) -> None:
             app.steering.land()
 
     words = (
-        f"Bring {outside(app.view.state.branch) or 'the sprint branch'} to your branch? Only as a fast-forward, and "
-        "only if your files are still what they were when the sprint began; otherwise nothing is touched.",
+        f"Land {outside(app.view.state.branch) or 'the sprint branch'} on your branch? Only as a fast-forward, and "
+        "only if your files are unchanged since the sprint began; otherwise nothing is touched.",
     )
     app.push_screen(ConfirmScreen("LAND", words, (Button(key="L", label="land it", value="land"),)), chosen)
 
@@ -132,7 +132,7 @@ def confirm_skip(app: DevteamApp) -> None:
         if value:
             app.steering.skip(task)
 
-    words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be opened again later.", KEPT)
+    words = (f"Skip T{outside(task)}? Tasks that depend on it cannot run. It can be retried later.", KEPT)
     app.push_screen(ConfirmScreen("SKIP", words, (Button(key="K", label="skip it", value="skip"),)), chosen)
 
 
@@ -140,7 +140,7 @@ def confirm_approve_all(app: DevteamApp) -> None:
     """Every task gate whose every criterion is met and whose proof was seen by the engine: nothing else."""
     cards = [card for card in needs(app.view.state) if card.complete]
     if not cards:
-        app.tell("no gate's proof is complete: look at each one", "warning")
+        app.tell("no gate has a complete proof: answer them one by one", "warning")
         return
     names = [f"T{outside(card.task)} {outside(app.view.state.tasks[card.task].spec.title, 60)}" for card in cards]
 
@@ -149,5 +149,5 @@ def confirm_approve_all(app: DevteamApp) -> None:
             for card in cards:
                 app.steering.approve(card.gate)
 
-    words = (f"Commit {plural(len(cards), 'task')}? Every criterion is met, and each was red before:", *names)
+    words = (f"Commit {plural(len(cards), 'task')}? Every criterion is met and proven:", *names)
     app.push_screen(ConfirmScreen("APPROVE ALL", words, (Button(key="Y", label="commit them", value="yes"),)), chosen)

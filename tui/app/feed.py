@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import MappingProxyType
 
 from engine import VERSION
@@ -56,7 +56,8 @@ class Feed:
         self.link = link
         self.flight = flight or Flight()
         """What every lane did when; of the time before anybody looked it is read behind the first picture."""
-        self._whole = flight is not None
+        self._recorded: Callable[[int, int], list[Envelope]] | None = getattr(link, "facts", None)
+        """A recording knows all of its time at once: its flight is whole, wherever the slider is."""
         self._held_back: list[Envelope] | None = None
         """Facts that came while the flight's history was read."""
         self._history: asyncio.Task[None] | None = None
@@ -104,7 +105,7 @@ class Feed:
             else:
                 if self._said not in ("lost", "read_only", "ended"):
                     self._say(
-                        LinkStatus(status="ended", detail="the engine has ended", hint="devteam run takes it up again")
+                        LinkStatus(status="ended", detail="the engine has ended", hint="resume with: devteam run")
                     )
                 return
             await asyncio.sleep(RETRIES[min(tries, len(RETRIES) - 1)])
@@ -119,7 +120,9 @@ class Feed:
         if self._said != "connected":
             self._say(LinkStatus(status="connected"))
         self._asked.clear()
-        if not self._whole and self.flight.seq < state.seq and self._held_back is None:
+        if self._recorded is not None:
+            self._history = asyncio.create_task(self._read_recording(self._recorded))
+        elif self.flight.seq < state.seq and self._held_back is None:
             self._held_back = []
             self._history = asyncio.create_task(self._read_history(state.seq))
         await self._say_again(state)
@@ -128,6 +131,14 @@ class Feed:
             for activity in past.output:
                 if activity.effect not in state.inflight:  # those are told again from their start by `follow`
                     self._activity(activity)
+
+    async def _read_recording(self, facts: Callable[[int, int], list[Envelope]]) -> None:
+        """The flight of all of a recording, behind the first picture; a feed that follows goes on where this ends."""
+        while page := facts(self.flight.seq, HISTORY_PAGE):
+            for envelope in page:
+                self.flight.take(envelope)
+            self._grown = True
+            await asyncio.sleep(0)
 
     async def _read_history(self, upto: int) -> None:
         """The flight so far, page by page; what happens meanwhile is held back so that the order stays."""
@@ -142,7 +153,7 @@ class Feed:
                 self._grown = True  # a frame shows what is known already
                 await asyncio.sleep(0)
         except Exception as error:  # noqa: BLE001 the named boundary: a strip without its beginning is still a strip
-            self.notices.append(("warning", f"the run's beginning cannot be read: {error}"))
+            self.notices.append(("warning", f"the beginning of the run cannot be read: {error}"))
         finally:
             held, self._held_back = self._held_back or [], None
             for envelope in held:
@@ -251,7 +262,7 @@ class Feed:
         self.events.append(envelope)
         if self._held_back is not None:
             self._held_back.append(envelope)
-        else:
+        elif self._recorded is None:
             self.flight.take(envelope)
         match envelope.event:
             case EffectStarted(effect=effect):
@@ -265,17 +276,13 @@ class Feed:
                 self._run_started(version, again)
             case Unknown() if not self._newer:
                 self._newer = True
-                self.notices.append(("warning", f"the engine writes what this dashboard does not know; {UPGRADE}"))
+                self.notices.append(("warning", f"the engine is newer than this dashboard; {UPGRADE}"))
             case ChecksFinished(task=task) | IterationStarted(task=task):
                 self.checks = MappingProxyType({key: value for key, value in self.checks.items() if key != task})
             case PlanChanged(summary=summary):
-                self.notices.append(
-                    ("information", f"plan.md was edited and is taken up now: {summary or 'tasks changed'}")
-                )
+                self.notices.append(("information", f"plan.md was edited: {summary or 'tasks changed'}"))
             case PolicyChanged(summary=summary):
-                self.notices.append(
-                    ("information", f"the config was edited and holds now: {summary or 'settings changed'}")
-                )
+                self.notices.append(("information", f"the config was edited: {summary or 'settings changed'}"))
             case Noted():
                 self._note(envelope)
             case CommandHandled(ok=False, detail=detail, name=name):
@@ -289,7 +296,7 @@ class Feed:
         if version != VERSION:
             self.notices.append(("warning", f"the engine is devteam {version}, this dashboard {VERSION}; {UPGRADE}"))
         elif again:
-            self.notices.append(("information", "an engine has taken the sprint up again"))
+            self.notices.append(("information", "the engine is running again"))
 
     def _note(self, envelope: Envelope) -> None:
         self._told = max(self._told, envelope.seq)

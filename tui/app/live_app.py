@@ -29,6 +29,8 @@ class LiveApp(TerminalApp):
         self._second = -1
         self._stale, self._drawing, self._hurried = True, False, False
         self._live_feed: Feed | None = None
+        self._waiting_behind = 0
+        """Gates of the live run behind a recording."""
 
     def frame(self) -> None:
         """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
@@ -36,6 +38,7 @@ class LiveApp(TerminalApp):
         changed = self.feed.flush()
         if self._live_feed is not None:
             self._live_feed.flush()
+            changed = self._gates_behind() or changed
         second = int(self._now())
         ticking = second != self._second and (self.feed.state.running or self.view.gates())
         if not (changed or ticking or self._stale):
@@ -46,6 +49,14 @@ class LiveApp(TerminalApp):
             self._draw()
         finally:
             self._drawing = False
+
+    def _gates_behind(self) -> bool:
+        """Somebody is needed in the live run while a moment of it is looked back at: that is said, and rung."""
+        waiting = len(self._live_feed.state.open_gates()) if self._live_feed is not None else 0
+        before, self._waiting_behind = self._waiting_behind, waiting
+        if waiting > before and self.options.bell:
+            self.bell()
+        return waiting != before
 
     def _draw(self) -> None:
         self._compose_view()
@@ -85,6 +96,8 @@ class LiveApp(TerminalApp):
             glyphs=self.glyphs,
             letters=self.options.ascii or self.no_color,
             replaying=self.replaying,
+            until=getattr(feed.link, "end", 0.0) if self.replaying else 0.0,
+            behind=self._live_feed.state if self._live_feed is not None else None,
         )
         while feed.notices:
             severity, words = feed.notices.popleft()
@@ -145,6 +158,7 @@ class LiveApp(TerminalApp):
         """Show another sprint. With `keep` the present feed goes on behind, for `detach` to come back to."""
         if keep:
             self._live_feed = self.feed
+            self._waiting_behind = len(self.feed.state.open_gates())
         self.feed = Feed(link, glyphs=self.glyphs)
         self.follow()
         self.run_worker(self.feed.run(), group="replay" if keep else "link", exclusive=True, exit_on_error=False)

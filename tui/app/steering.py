@@ -95,7 +95,7 @@ class Steering:
 
     def set_auto(self, kind: GateKind) -> None:
         on = not self.app.feed.state.auto_mode(kind)
-        said = f"{kind} gates are answered by themselves now" if on else f"{kind} gates are asked again"
+        said = f"{kind} gates are answered automatically now" if on else f"{kind} gates are asked again"
         self._later(cmd.SetAuto(id=self._id(), by=self.app.options.by, gate_kind=kind, auto=on), said)
 
     # ── the sprint ──
@@ -107,7 +107,7 @@ class Steering:
             self.app.run_worker(self._restart(), group="restart", exclusive=True, exit_on_error=False)
             return
         if self.app.feed.state.paused:
-            self._later(cmd.Resume(id=self._id(), by=by), "the sprint goes on")
+            self._later(cmd.Resume(id=self._id(), by=by), "the sprint is resumed")
         else:
             self._later(cmd.Pause(id=self._id(), by=by), "paused: running calls end, no new one starts")
 
@@ -119,7 +119,7 @@ class Steering:
 
     def stop(self, now: bool) -> None:
         self._later(
-            cmd.Stop(id=self._id(), by=self.app.options.by, now=now), "the run stops; devteam run takes it up again"
+            cmd.Stop(id=self._id(), by=self.app.options.by, now=now), "the run is stopping; resume it with: devteam run"
         )
 
     def cancel(self) -> None:
@@ -127,7 +127,7 @@ class Steering:
 
     def attended(self) -> None:
         there = not self.app.feed.state.attended
-        said = "attended: gates are asked" if there else "unattended: the ladder decides, nobody is asked"
+        said = "attended: gates are asked" if there else "unattended: the ladder decides, no gate is opened"
         self._later(cmd.SetAttended(id=self._id(), by=self.app.options.by, attended=there), said)
 
     def land(self) -> None:
@@ -144,23 +144,23 @@ class Steering:
                 outside(ack.detail) or ("landed" if ack.ok else "not landed"), "information" if ack.ok else "warning"
             )
         else:
-            await self.send(cmd.LandNow(id=self._id(), by=self.app.options.by), "landing is on its way")
+            await self.send(cmd.LandNow(id=self._id(), by=self.app.options.by), "landing")
 
     # ── the task ──
 
     def steer(self, task: str, text: str) -> None:
         self._later(
             cmd.Steer(id=self._id(), by=self.app.options.by, task=task, text=text),
-            f"T{task}: your note goes to the next attempt",
+            f"T{task}: the next attempt gets your note",
         )
 
     def skip(self, task: str) -> None:
         self._later(
-            cmd.Skip(id=self._id(), by=self.app.options.by, task=task), f"T{task} is skipped when its step ends"
+            cmd.Skip(id=self._id(), by=self.app.options.by, task=task), f"T{task} is skipped when its current step ends"
         )
 
     def retry(self, task: str, text: str) -> None:
-        self._later(cmd.Retry(id=self._id(), by=self.app.options.by, task=task, text=text), f"T{task} is opened again")
+        self._later(cmd.Retry(id=self._id(), by=self.app.options.by, task=task, text=text), f"T{task} is reopened")
 
     def may_skip(self, task: str) -> str:
         """Why a task cannot be skipped; empty if it can."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.core.model import Struct
 
 TILE_WIDTH = 48
@@ -12,6 +14,9 @@ TILE_LEAST = 5
 MOST_TILES = 8
 SIDE = 33
 WORK_LEAST = 46
+TASKS_LEAST = 30
+BESIDE_TITLE = 14
+"""Cells of the iteration and the time beside the title of a task."""
 WORK_ROWS = 10
 """Rows that the work below the strip keeps."""
 LEAST = 4
@@ -37,7 +42,9 @@ class Contents(Struct, frozen=True, kw_only=True):
     titles: int = 20
     """Cells of the widest row of the task list."""
     tasks: int = 0
-    """Rows of the task list."""
+    """Rows of the task list with every title whole."""
+    tasks_wide: int = 0
+    """The same in a column that is as wide as the longest title."""
     stages: int = 9
     """Rows of the iteration pane."""
     facts: int = 0
@@ -65,6 +72,8 @@ class Arrangement(Struct, frozen=True, kw_only=True):
     """The stages stand under the task list, where that leaves room."""
     list_rows: int = 0
     """Rows of the task list where the last events stand at the foot of its column; 0: it takes what there is."""
+    list_room: int = 0
+    """Rows that the list of tasks may have."""
 
     @property
     def tiles(self) -> int:
@@ -92,8 +101,16 @@ def arrange(width: int, height: int, what: Contents) -> Arrangement:
 
 
 def _below(width: int, rows: int, strip: int, what: Contents) -> Arrangement:
-    """The columns under a strip of a certain height."""
-    tasks, side = columns_of(width, what.titles)
+    """The columns under a strip of a certain height; the task list is wide where that keeps its titles whole."""
+    plan = _columns(width, rows, strip, what, wide=False)
+    if plan.list_room >= what.tasks or what.tasks_wide > what.tasks - 1:
+        return plan
+    other = _columns(width, rows, strip, replace(what, tasks=what.tasks_wide), wide=True)
+    return other if other.tiles >= plan.tiles else plan
+
+
+def _columns(width: int, rows: int, strip: int, what: Contents, *, wide: bool) -> Arrangement:
+    tasks, side = columns_of(width, what.titles, wide=wide)
     work = width - tasks - side
     stages = max(6, min(what.stages + 2, rows - TILE_HEIGHT))
     left = tasks >= STAGES_LEAST and rows - stages >= min(what.tasks + 2, LIST_ROWS)
@@ -119,12 +136,23 @@ def _below(width: int, rows: int, strip: int, what: Contents) -> Arrangement:
         rows=lines,
         left=left,
         list_rows=list_rows,
+        list_room=rows - (stages if left else 0) - 2,
     )
 
 
-def columns_of(width: int, titles: int) -> tuple[int, int]:
-    """Cells of the column with the tasks and of the one at the side; the rest is for the work."""
-    tasks = max(24 if width < ROOMY else 44, min(titles + 4, width * 3 // 10 if width < ROOMY else 66))
+def columns_of(width: int, titles: int, *, wide: bool = False) -> tuple[int, int]:
+    """Cells of the column with the tasks and of the one at the side; the rest is for the work.
+
+    `wide`: as wide as the longest title, while the work keeps what it needs; on a large screen it always is, with what
+    stands beside titles.
+    """
+    whole = titles - BESIDE_TITLE + 4
+    if width >= ROOMY:
+        tasks = max(44, min(titles + 4, 66))
+    elif (most := width - SIDE - WORK_LEAST) >= TASKS_LEAST:
+        tasks = max(min(STAGES_LEAST, most), min(whole, most, 66 if wide else STAGES_LEAST))
+    else:  # no column at the side
+        tasks = max(24, min(whole, width - TILE_WIDTH - 4, 44 if wide else TASKS_LEAST))
     side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
     return (tasks, side) if width - tasks - side >= WORK_LEAST else (tasks, 0)
 

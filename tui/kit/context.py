@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from engine.core.model import Struct
 from engine.core.state import Status
 from tui.kit.jumps import Jump, next_task
-from tui.kit.keys import ACTIONS, BY_NAME, GATE_CHOICES, Action
+from tui.kit.keys import ACTIONS, GATE_CHOICES, Action
 from tui.kit.needs import needs
 from tui.kit.view import View
 
@@ -29,21 +29,64 @@ class Situation(Struct, frozen=True, kw_only=True):
     """A lost engine can be started again from here."""
     deep: bool = False
     """There is a page below this one."""
+    pane: str = ""
+    """Which part of the page has the keys."""
+    hunks: bool = False
+    """There is a change to step through."""
 
 
 FIRST: Mapping[str, tuple[str, ...]] = {
-    "flight": ("next_pane", "desk", "follow", "iterations", "evidence", "diff", "search", "zoom"),
-    "desk": ("next_pane", "approve_all", "diff", "evidence", "iterations", "match_next", "desk", "questions"),
-    "morning": ("land", "retry_task", "desk", "iterations", "evidence", "diff", "cost", "stats", "sprints"),
-    "diff": ("back", "match_next", "wrap", "context", "zoom", "search", "next_pane"),
-    "log": ("back", "search", "follow"),
-    "sprints": ("back", "search", "replay", "request"),
-    "questions": ("back", "search"),
-    "replay": ("pause", "next_pane", "back"),
+    "flight": ("desk", "follow", "diff", "iterations", "evidence", "search", "zoom", "pause", "steer", "plan", "cost"),
+    "flight strip": ("desk", "look_back", "follow", "diff", "iterations", "zoom", "pause", "steer"),
+    "flight tasks": ("desk", "follow", "search", "fold", "diff", "evidence", "steer", "skip_task", "retry_task"),
+    "flight output": ("desk", "follow", "search", "match_next", "zoom", "unfold", "times", "copy", "save"),
+    "flight iteration": ("desk", "iterations", "evidence", "diff", "zoom"),
+    "flight ladder": ("desk", "cost", "council", "stats", "zoom"),
+    "flight health": ("desk", "iterations", "evidence", "log", "zoom"),
+    "desk": ("approve_all", "diff", "evidence", "iterations", "match_next", "desk", "questions", "gate"),
+    "desk hunks": ("match_next", "diff", "approve_all", "evidence", "desk", "questions"),
+    "morning": ("land", "retry_task", "desk", "diff", "evidence", "iterations", "cost", "stats", "sprints"),
+    "diff": ("match_next", "wrap", "context", "zoom", "search"),
+    "log": ("search", "follow"),
+    "sprints": ("search", "replay", "request"),
+    "questions": ("search",),
+    "replay": ("pause", "zoom", "diff", "iterations"),
     "welcome": ("request", "sprints", "settings"),
 }
-"""What is likely wanted, by page or mode; then the rest in the order of the registry."""
-LAST = ("palette", "help", "quit")
+"""What is likely wanted, by page or mode and by what has the keys; then the rest in the order of the registry."""
+ALWAYS = ("back", "help", "palette", "quit")
+"""In every footer, at its right."""
+UNNAMED = ("palette", "back", "next_pane", "previous_pane")
+"""Not in the palette: whoever is there has them in the fingers."""
+
+Hint = tuple[str, str, str]
+"""Keys as signs, keys in ASCII, and what they do."""
+TAB: Hint = ("tab", "tab", "next pane")
+UP_DOWN, LEFT_RIGHT = ("↑↓", "up/down"), ("←→", "left/right")
+HINTS: Mapping[str, tuple[Hint, ...]] = {
+    "flight": (TAB,),
+    "flight strip": (TAB, (*UP_DOWN, "lane"), (*LEFT_RIGHT, "time")),
+    "flight tasks": (TAB, (*UP_DOWN, "task"), (*LEFT_RIGHT, "fold")),
+    "flight output": (TAB, (*UP_DOWN, "scroll")),
+    "desk": (TAB,),
+    "desk queue": (TAB, (*UP_DOWN, "card")),
+    "desk hunks": (TAB, (*UP_DOWN, "scroll"), (*LEFT_RIGHT, "sideways")),
+    "morning": ((*UP_DOWN, "scroll"),),
+    "replay": (TAB, (*LEFT_RIGHT, "time")),
+    "list": ((*UP_DOWN, "choose"),),
+    "sheet": ((*UP_DOWN, "scroll"),),
+}
+"""Keys of what has the keys: they are no actions of the registry."""
+
+
+def _known(here: Situation, table: Mapping[str, tuple[object, ...]]) -> str:
+    """The most special entry of a table for a situation."""
+    name = here.page if here.page != "dashboard" else here.mode
+    return next((one for one in (f"{name} {here.pane}", name, here.pane) if one in table), "")
+
+
+def hints(here: Situation) -> tuple[Hint, ...]:
+    return HINTS.get(_known(here, HINTS), ())
 
 
 def works(here: Situation, name: str) -> bool:
@@ -53,7 +96,7 @@ def works(here: Situation, name: str) -> bool:
     if name in GATE_CHOICES:
         return view.gate is not None and GATE_CHOICES[name] in view.gate.choices
     if here.page == "welcome":
-        return name in (*FIRST["welcome"], *LAST, "repaint", "screenshot", "stats", "learnings")
+        return name in (*FIRST["welcome"], *ALWAYS[1:], "repaint", "screenshot", "stats", "learnings")
     match name:
         case "gate" | "gate_next" | "gate_previous":
             return bool(view.gates()) and (name == "gate" or len(view.gates()) > 1)
@@ -102,6 +145,8 @@ def works(here: Situation, name: str) -> bool:
             return here.mode == "flight"
         case "zoom":
             return name in here.own and here.mode != "morning"
+        case "match_next" | "match_previous" if here.mode == "desk":
+            return here.hunks
         case "match_next" | "match_previous":
             return name in here.own and here.mode != "morning"
         case "search" | "fold" | "wrap" | "context":
@@ -117,10 +162,16 @@ def label(here: Situation, action: Action) -> str:
     match action.name:
         case "pause" if view.link.status == "lost":
             return "start engine"
+        case "pause" if here.page == "replay":
+            return "play/pause"
         case "pause" if view.state.paused:
-            return "go on"
+            return "resume"
+        case "desk" if here.mode == "flight":
+            return f"{waiting} waiting" if (waiting := len(needs(view.state))) else "desk"
         case "desk":
-            return "desk" if here.mode == "flight" else "strip"
+            return "flight strip"
+        case "search" if here.pane in ("tasks", "list"):
+            return "filter"
         case "match_next" | "match_previous" if here.mode == "desk" or here.page == "diff":
             return action.label.replace("match", "hunk")
         case _:
@@ -129,24 +180,27 @@ def label(here: Situation, action: Action) -> str:
 
 def ranked(here: Situation) -> list[Action]:
     """What works, the likely first; what is never shown in a footer comes after everything else."""
-    first = FIRST.get(here.page if here.page != "dashboard" else here.mode, ())
-    order = {name: place for place, name in enumerate(first)}
+    order = {name: place for place, name in enumerate(FIRST.get(_known(here, FIRST), ()))}
 
-    def rank(action: Action) -> tuple[int, int, int]:
+    def rank(action: Action) -> tuple[int, int]:
         if action.name in order:
-            return (0, order[action.name], 0)
-        return (2 if action.footer < 0 else 1, action.footer or 100, 0)
+            return (0, order[action.name])
+        return (2 if action.footer < 0 else 1, action.footer or 100)
 
-    return sorted((action for action in ACTIONS if works(here, action.name) and action.name in BY_NAME), key=rank)
+    return sorted((action for action in ACTIONS if works(here, action.name)), key=rank)
 
 
-def for_footer(here: Situation) -> list[Action]:
-    """The palette and help always have a place; keys that answer a gate stand in its bar."""
-    likely = FIRST.get(here.page if here.page != "dashboard" else here.mode, ())
+def for_palette(here: Situation) -> list[Action]:
+    return [action for action in ranked(here) if action.name not in UNNAMED]
+
+
+def for_footer(here: Situation) -> tuple[list[Action], list[Action]]:
+    """What is likely wanted here, and what stands at the right of every footer; gates are answered in their own bar."""
+    likely = FIRST.get(_known(here, FIRST), ())
     found = [
         action
         for action in ranked(here)
-        if action.name not in GATE_CHOICES and (action.footer >= 0 or action.name in likely)
+        if action.name not in (*GATE_CHOICES, "next_pane") and (action.footer >= 0 or action.name in likely)
     ]
-    lead = [action for action in found if action.name == "palette"]
-    return lead + [action for action in found if action.name != "palette"]
+    last = sorted((one for one in found if one.name in ALWAYS), key=lambda one: ALWAYS.index(one.name))
+    return [one for one in found if one not in last], last

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from enum import StrEnum
 from typing import NamedTuple, assert_never
@@ -72,9 +73,9 @@ class Lane:
         self.legs: deque[Leg] = deque(maxlen=KEPT_LEGS)
         self.ticks: deque[Tick] = deque(maxlen=KEPT_LEGS)
 
-    def task(self) -> str:
-        """The task it has, or had last."""
-        return self.legs[-1].task if self.legs else ""
+    def task(self, now: float = math.inf) -> str:
+        """The task it has, or had last at a moment."""
+        return next((leg.task for leg in reversed(self.legs) if leg.start <= now), "")
 
 
 class Flight:
@@ -83,8 +84,8 @@ class Flight:
     def __init__(self) -> None:
         self.lanes: dict[int, Lane] = {}
         self.spend: deque[tuple[float, float]] = deque(maxlen=KEPT_POINTS)
-        self.tests: deque[tuple[float, int, int]] = deque(maxlen=KEPT_POINTS)
-        """When, passing, all: the newest measurement of any task."""
+        self.tests: deque[tuple[float, int, int, str]] = deque(maxlen=KEPT_POINTS)
+        """When, passing, all, and for which task."""
         self.started = 0.0
         self.last = 0.0
         self.seq = 0
@@ -198,10 +199,10 @@ class Flight:
         match event:
             case ev.AgentFinished(charged_usd=usd) | ev.SpendFound(charged_usd=usd):
                 self.spend.append((at, (self.spend[-1][1] if self.spend else 0.0) + max(0.0, usd)))
-            case ev.ChecksFinished(results=results):
+            case ev.ChecksFinished(results=results, task=task):
                 counted = [one.counts for one in results if one.kind is CheckKind.TESTS and one.counts is not None]
                 if counted and (total := sum(one.total for one in counted)):
-                    self.tests.append((at, sum(one.passed for one in counted), total))
+                    self.tests.append((at, sum(one.passed for one in counted), total, task))
             case ev.Committed(task=task, commit=commit):
                 self._tick(task, TickKind.COMMIT, at, commit[:7])
             case ev.CouncilFinished(task=task):
@@ -213,6 +214,10 @@ class Flight:
         lane = self._lane_of.get(task)
         if lane is not None:
             self.lanes.setdefault(lane, Lane()).ticks.append(Tick(kind, task, at, words))
+
+    def lane_of(self, task: str) -> int | None:
+        """The lane that a task has, or had last."""
+        return self._lane_of.get(task)
 
     # ── time ──
 

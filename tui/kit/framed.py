@@ -9,9 +9,9 @@ from tui.kit.canvas import Canvas, harmless
 from tui.kit.glyphs import plain_ascii
 from tui.kit.paint import fit
 
-BESIDE_TITLE = 4
-"""Cells of the frame that its title leaves free, corners not counted."""
-LAID_OUT = 10
+BESIDE_TITLE = 6
+"""Cells of the frame that its title leaves free, corners counted."""
+LAID_OUT = 13
 """Cells below which a frame has no place yet."""
 FRAME = """
     border: round $line;
@@ -32,7 +32,7 @@ class BorderWords:
     @property
     def room(self) -> int:
         """Cells that words on the border may take."""
-        width = self._widget.size.width
+        width = self._widget.outer_size.width
         return max(0, width - BESIDE_TITLE) if width > LAID_OUT else 200
 
     def set(self, title: str, subtitle: str, style: str = "") -> None:

@@ -10,6 +10,7 @@ from engine.core.gates import question_words
 from engine.core.model import Struct
 from engine.core.state import GateState, State, Status, TaskState
 from engine.core.vocabulary import GateKind
+from engine.core.wording import plural
 
 STANDING = (Status.BLOCKED, Status.HALTED, Status.BUDGET_EXHAUSTED)
 
@@ -100,21 +101,21 @@ def _why(gate: GateState, task: TaskState | None) -> str:
     match gate.kind:
         case GateKind.FIX:
             issues = len(task.review.issues) if task is not None and task.review is not None else 0
-            return f"the review wants {issues} change{'' if issues == 1 else 's'}" if issues else "the review objects"
+            return f"the review requests {plural(issues, 'change')}" if issues else "the review rejects it"
         case GateKind.TASK:
-            return "something for your eyes was found" if gate.forced else "ready to commit"
+            return "a finding needs your decision" if gate.forced else "ready to commit"
         case GateKind.BLOCKED:
             return (task.blocker or task.reason) if task is not None else gate.title
         case GateKind.PERMISSION:
             return question_words(task) if task is not None else gate.title
         case GateKind.QUESTION:
-            return "the planner must know something"
+            return "the planner has a question"
         case GateKind.PLAN:
-            return "a plan to approve"
+            return "a plan needs your approval"
         case GateKind.PRD:
-            return "requirements to approve"
+            return "requirements need your approval"
         case GateKind.SPRINT:
-            return "the final review wants changes"
+            return "the final review requests changes"
         case GateKind.LEARNING:
             return "agents contradict a learning"
         case _:
@@ -126,14 +127,14 @@ def _again(gate: GateState, task: TaskState | None) -> str:
     if task is None:
         return ""
     if gate.kind is GateKind.TASK and task.landed:
-        what = "and changed this one's patch" if task.difference else "the merged tree was checked anew"
-        return f"asked again: {task.landed[-1]} landed meanwhile, {what}"
+        what = "and changed this patch" if task.difference else "and the merged code was checked again"
+        return f"asked again: {task.landed[-1]} was committed meanwhile, {what}"
     if gate.forced and gate.kind is GateKind.FIX:
-        return f"asked although auto: {gate.attempt} attempts have not converged"
+        return f"asked in spite of auto: no agreement after {gate.attempt} attempts"
     if gate.kind is GateKind.FIX and gate.attempt > 1:
         return f"asked again: attempt {gate.attempt}, the last fix did not satisfy the review"
     if task.comments and gate.kind is GateKind.TASK:
-        return "asked again: your words were worked in"
+        return "asked again: your comment was worked in"
     return ""
 
 

@@ -58,11 +58,11 @@ def outlook(state: State, now: float) -> Outlook:
     lanes = max(1, min(state.policy.lanes, len(left)))
     seconds = max(sum(work) / lanes, max(work))
     if known.here:
-        basis = f"from {plural(known.here, 'task')} done here"
+        basis = f"from {plural(known.here, 'task')} done in this sprint"
     elif known.past:
         basis = f"from {plural(known.past, 'task')} of earlier sprints"
     else:
-        basis = "a guess: nothing is finished yet"
+        basis = "is a guess: no task is done yet"
     return Outlook(usd=usd, seconds=seconds, tasks=len(left), basis=basis)
 
 

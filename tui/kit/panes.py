@@ -50,7 +50,7 @@ PANES = (
     Pane(name=PaneName.ITERATION, group=PaneGroup.WORK, key="2", about="Go to the iteration"),
     Pane(name=PaneName.OUTPUT, group=PaneGroup.WORK, key="3", about="Go to the output"),
     Pane(name=PaneName.LADDER, group=PaneGroup.SIDE, key="4", about="Go to the ladder"),
-    Pane(name=PaneName.HEALTH, group=PaneGroup.SIDE, key="5", about="Go to the monitor"),
+    Pane(name=PaneName.HEALTH, group=PaneGroup.SIDE, key="5", about="Go to the health pane"),
     Pane(name=PaneName.RECENT, group=PaneGroup.SIDE),
 )
 FOCUSED = tuple(pane for pane in PANES if pane.key)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from engine.core.model import Struct
 from tui.kit.glyphs import Glyphs
 from tui.kit.meter import merged
-from tui.kit.paint import Line, Span, cells_of, spread
+from tui.kit.paint import Line, Span, cells_of
 
 Point = tuple[float, float]
 DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
@@ -43,27 +43,29 @@ def plot(
     *,
     y_words: Callable[[float], str],
     x_words: Callable[[float], str],
-    top: float | None = None,
+    y_marks: Sequence[float] = (),
+    x_marks: Sequence[float] = (),
     legend: bool = True,
 ) -> list[Line]:
-    """`height` rows of `width` cells: the lines, an axis at the left and one below, every label whole."""
+    """At most `height` rows of `width` cells: the lines, an axis at the left and one below, every label whole.
+
+    The axis at the left has round numbers at equal distances, from nothing to at least the highest value; `y_marks`
+    are other ones to use, from nothing to the highest. `x_marks` are the places below that may have a label.
+    """
     shown = [one for one in series if one.points]
     if not shown or width < LEAST_WIDTH or height < LEAST_HEIGHT:
         return []
     xs = [x for one in shown for x, _ in one.points]
     ys = [y for one in shown for _, y in one.points if math.isfinite(y)]
     left, right = min(xs), max(xs)
-    high = max([*ys, 0.0 if top is None else top])
-    high = high if high > 0 else 1.0
-    ticks = [tick for tick in nice_ticks(0.0, high, max(2, (height - 2) // 2)) if tick <= high * 1.0001]
     names = [one for one in shown if one.name]
     head = legend_line(names, glyphs, width) if legend and names else None
-    rows = height - 2 - (1 if head else 0)
+    ticks, rows = _scale(max([*ys, 0.0]), height - 2 - (1 if head else 0), y_marks)
     label = max(cells_of(y_words(tick)) for tick in ticks)
     track = width - label - 2
     if rows < 2 or track < LEAST_WIDTH // 2:
         return []
-    area = Area(left, right, high, track, rows)
+    area = Area(left, right, ticks[-1], track, rows)
     body = _ascii(shown, area) if glyphs.ascii else _braille(shown, area)
     at_row = {area.row_of(tick): y_words(tick) for tick in ticks}
     lines: list[Line] = [head] if head else []
@@ -73,9 +75,26 @@ def plot(
         axis = cross if words else glyphs.bar
         lines.append(((f"{words:>{label}} ", "muted"), (axis, "line"), *body[row]))
     corner = "+" if glyphs.ascii else "└"
+    marks = x_marks or ((left, (left + right) / 2, right) if right > left else (left,))
     lines.append(((" " * (label + 1), ""), (corner + glyphs.rule * track, "line")))
-    lines.append(((" " * (label + 2), ""), *_x_labels(left, right, track, x_words)))
+    lines.append(((" " * (label + 2), ""), *_x_labels(area, marks, x_words)))
     return lines
+
+
+def _scale(high: float, rows: int, marks: Sequence[float]) -> tuple[list[float], int]:
+    """Where labels stand, and over how many rows: at equal distances, as many as there is room for."""
+    if marks:
+        return list(marks), rows
+    high = high if high > 0 else 1.0
+    best, used, worth = [0.0, high], rows, 0.0
+    for wanted in range(1, max(2, (rows - 1) // 2 + 1)):
+        ticks = nice_ticks(0.0, high, wanted)
+        apart = (rows - 1) // (len(ticks) - 1)
+        taken = (len(ticks) - 1) * apart + 1
+        found = taken * high / ticks[-1] * (1.0 if len(ticks) > 2 else 0.6)  # little is left empty above the highest
+        if apart >= min(2, rows - 1) and found > worth:
+            best, used, worth = ticks, taken, found
+    return best, used
 
 
 def legend_line(series: Sequence[Series], glyphs: Glyphs, width: int) -> Line | None:
@@ -176,14 +195,23 @@ def _ascii(series: Sequence[Series], area: Area) -> list[Line]:
     return [merged(row) for row in cells]
 
 
-def _x_labels(left: float, right: float, track: int, words: Callable[[float], str]) -> Line:
-    """Beginning and end, and the middle where all three fit whole."""
-    first, middle, last = words(left), words((left + right) / 2), words(right)
-    if cells_of(first) + cells_of(last) + 2 > track:
-        return spread([], [(last if cells_of(last) <= track else "", "muted")], track)
-    gap = track - cells_of(first) - cells_of(last)
-    if right <= left or cells_of(middle) + 4 > gap or middle in (first, last):
-        return spread([(first, "muted")], [(last, "muted")] if right > left else [], track)
-    before = max(2, track // 2 - cells_of(middle) // 2 - cells_of(first))
-    after = max(0, gap - before - cells_of(middle))
-    return ((first, "muted"), (" " * before, ""), (middle, "muted"), (" " * after, ""), (last, "muted"))
+def _x_labels(area: Area, marks: Sequence[float], words: Callable[[float], str]) -> Line:
+    """Whole labels at their own places: every one, or every second, third … counted from the last."""
+    wanted = sorted(set(marks))
+    for step in range(1, len(wanted) + 1):
+        placed: list[tuple[int, str]] = []
+        for mark in reversed(wanted[::-1][::step]):
+            said = words(mark)
+            middle = area.across(mark, area.cells) - cells_of(said) // 2
+            placed.append((max(0, min(middle, area.cells - cells_of(said))), said))
+        ends = [0, *(at + cells_of(said) + 2 for at, said in placed)]
+        if all(at >= end for (at, _), end in zip(placed, ends, strict=False)):
+            break
+    else:
+        return ()
+    line: list[Span] = []
+    used = 0
+    for at, said in placed:
+        line += [(" " * (at - used), ""), (said, "muted")]
+        used = at + cells_of(said)
+    return tuple(line) if used <= area.cells else ()

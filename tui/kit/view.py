@@ -38,6 +38,10 @@ class View:
     letters: bool = False
     """Stages are drawn as letters: there are no colours, or only ASCII."""
     replaying: bool = False
+    until: float = 0.0
+    """When the recording that is played ends; 0: this is no recording."""
+    behind: State | None = None
+    """The live run that goes on while a moment of it is looked back at."""
 
     @property
     def task(self) -> TaskState | None:

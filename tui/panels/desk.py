@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.message import Message
 
 from engine.core.evidence import EvidenceRecord
+from engine.core.wording import plural
 from engine.link.protocol import Answered, AnyQuery, GetDiff, GetEvidence
 from tui.kit.diffing import FileDiff, parse
 from tui.kit.framed import Framed
@@ -63,7 +64,7 @@ class Queue(Framed):
             ),
             -1,
         )
-        self.set_lines([line for _, line in rows] or [(("nothing waits for you", "muted"),)])
+        self.set_lines([line for _, line in rows] or [(("nothing is waiting for you", "muted"),)])
 
     def action_card(self, step: int) -> None:
         if self.cards:
@@ -179,14 +180,14 @@ class Desk(Horizontal):
         cards = needs(view.state)
         width, _ = self.queue.room
         if width > 0:
-            self.queue.border_title = f"WAITS FOR YOU {view.glyphs.sep} {len(cards)}"
+            self.queue.border_title = f"WAITING FOR YOU {view.glyphs.sep} {len(cards)}"
             self.queue.show(view, cards, width)
         if about_planning(view.state, view.gate):
             self._draw_planning(view)
             return
         width, _ = self.proof.room
         if width > 0:
-            self.proof.set_title("WHAT SPEAKS FOR IT" if view.task is not None else "")
+            self.proof.set_title("CRITERIA AND PROOF" if view.task is not None else "")
             self.proof.set_lines(proof_lines(view, view.gate, self._records, width))
         width, _ = self.hunks.room
         if width > 0:
@@ -196,7 +197,7 @@ class Desk(Horizontal):
         """A question of the planner, or a plan to approve: what is asked, and what it is about."""
         width, _ = self.proof.room
         if width > 0 and view.gate is not None:
-            self.proof.set_title("WHAT IS ASKED")
+            self.proof.set_title("QUESTION")
             self.proof.set_lines(asked_lines(view, view.gate, width))
         width, _ = self.hunks.room
         if width > 0:
@@ -223,20 +224,20 @@ class Desk(Horizontal):
         if not self._files:
             hunks.hunks = []
             said = self._said(task.id) if task is not None and self.loaded and not self._error else ()
-            why = outside(self._error) if self._error else "no change to show" if self.loaded else "reading the change"
-            hunks.set_title(f"SAID IN T{outside(task.id)}" if said and task is not None else "CHANGE")
+            why = outside(self._error) if self._error else "no change to show" if self.loaded else "loading the change"
+            hunks.set_title(f"OUTPUT OF T{outside(task.id)}" if said and task is not None else "CHANGE")
             lines = [line for row in said for line in wrap(outside(row.text), width, row.style)]
-            hunks.set_lines([((f"{why}; what was said last:" if said else why, "muted"),), *lines])
+            hunks.set_lines([((f"{why}; last output:" if said else why, "muted"),), *lines])
             return
         lines, hunks.hunks = hunk_lines(self._files, issues, width, view.glyphs, hunks.look)
         sep = view.glyphs.sep
         how = (
-            "wrapped" if hunks.look.wrapped else f"from column {hunks.look.left + 1}" if hunks.look.left else "u wraps"
+            "wrapped" if hunks.look.wrapped else f"from column {hunks.look.left + 1}" if hunks.look.left else "u: wrap"
         )
-        files = f"{len(self._files)} {'file' if len(self._files) == 1 else 'files'}"
+        files = plural(len(self._files), "file")
         hunks.set_title(
-            f"CHANGE OF T{outside(task.id) if task else ''} {sep} {files}, {len(hunks.hunks)} hunks",
-            f"n next hunk {sep} {how} {sep} d full screen",
+            f"CHANGE OF T{outside(task.id) if task else ''} {sep} {files}, {plural(len(hunks.hunks), 'hunk')}",
+            f"n: next hunk {sep} {how} {sep} d: full screen",
         )
         hunks.set_lines(lines or [BLANK])
 

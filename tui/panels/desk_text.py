@@ -19,7 +19,7 @@ from tui.kit.outlook import cost_of
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, spread, width_of, wrap, wrap_to
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
-from tui.panels.gate_text import issue_lines, review_tail, said_lines, void
+from tui.panels.gate_text import issue_lines, review_tail, said_lines, void_lines
 
 
 def _label(kind: GateKind) -> str:
@@ -77,7 +77,7 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
     lines = [spread([*head, *first[1:]], right if above else [], width, gap=1), *more]
     below = [] if above else right
     why = outside(card.why, 300)
-    frees = f"frees {_some(card.frees)}" if card.frees else ""
+    frees = f"unblocks {_some(card.frees)}" if card.frees else ""
     said = f"{why}; {frees}" if frees else why
     for words, tone in ((said, "muted"), (outside(card.again, 300), "warn")):
         if not words:
@@ -116,10 +116,10 @@ def proof_lines(view: View, gate: GateState | None, records: Sequence[EvidenceRe
     elif task.ended and (task.reason or task.action):
         lines += wrap(outside(task.reason), width, "fg")
         if task.action:
-            lines += wrap(outside(task.action), width, "accent", first="do  ")
+            lines += wrap(outside(task.action), width, "accent", first="to do: ")
         lines.append(BLANK)
     if task.review is not None and task.review.issues:
-        lines.append(((plural(len(task.review.issues), "change") + " wanted", "warn bold"),))
+        lines.append(((plural(len(task.review.issues), "change") + " requested", "warn bold"),))
         for number, issue in enumerate(task.review.issues, 1):
             lines += issue_lines(issue, number, width)
         lines.append(BLANK)
@@ -150,7 +150,7 @@ def _criteria(view: View, task: TaskState, width: int) -> list[Line]:
         first, *rest = wrap(outside(text), width, "fg", first="  ")
         lines += [((f"{sign} ", style), *first[1:]), *rest]
         if found is None:
-            lines.append((("  no reviewer has looked at it", "muted"),))
+            lines.append((("  not reviewed yet", "muted"),))
             continue
         own = next((proof for proof in task.proofs if _same_place(found.reference, proof)), None)
         if found.reference:
@@ -183,7 +183,7 @@ def _proof(view: View, proof: Proof, width: int) -> list[Line]:
         [(f"  {view.glyphs.ok} ", "good"), (f"{proof.kind} ", "muted"), (f"{name}  ", "fg")], outside(place), width
     )
     if proof.red:
-        lines += wrap(outside(proof.red), width, "muted", first="    red before: ", rest="      ")[:2]
+        lines += wrap(outside(proof.red), width, "muted", first="    failed before: ", rest="      ")[:2]
     if proof.boundary:
         lines.append(crop([(f"    across processes: {outside(proof.boundary)}", "muted")], width))
     return lines
@@ -260,29 +260,27 @@ def consequence(state: State, gate: GateState, choice: Choice) -> str:
         return ""
     if task is not None and approves(gate.kind, choice):
         starts = freed(state, task.id)
-        said = f"commits, starts {_some(starts)}, about {money(cost_of(state, starts))}" if starts else "commits"
+        said = "commits without the reviewer's approval" if choice is Choice.SKIP else "commits"
+        if starts:
+            said += f", starts {_some(starts)}, about {money(cost_of(state, starts))}"
         if choice is Choice.AUTO:
-            said += ", and every later task by itself"
-        if choice is Choice.SKIP:
-            said += ", past the reviewer"
+            said += ", and approves later tasks automatically"
         return said
     if task is not None and gate.kind is GateKind.FIX and choice in (Choice.YES, Choice.AUTO, Choice.COMMENT):
         rung = task.rung
-        words = "with your words" if choice is Choice.COMMENT else "with the review"
-        more = ", and every later one by itself" if choice is Choice.AUTO else ""
+        words = "with your comment" if choice is Choice.COMMENT else "with the review"
+        more = "; later reviews automatically" if choice is Choice.AUTO else ""
         price = state.prices.get(state.rung_name(rung))
         about = f", about {money(price.usd)}" if price is not None and price.usd else ""
         return f"another attempt at {state.rung_name(rung)} {words}{about}{more}"
     if choice is Choice.SKIP and gate.kind is GateKind.BLOCKED and (held := held_up(state, gate.task)):
         return f"{meant.short}; {_some(held)} cannot run"
-    return f"{meant.short}: {meant.long}"
+    return meant.long if meant.short == choice.value else f"{meant.short}: {meant.long}"
 
 
 def consequence_lines(view: View, gate: GateState, keys: KeyMap, width: int) -> list[Line]:
     """y: commits, starts 2.1 and 2.2, about $0.40 — one line for each answer that is offered."""
-    lines: list[Line] = []
-    if void(gate, view.state.tasks.get(gate.task)):
-        lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
+    lines = void_lines(view, gate, width)
     for name, choice in GATE_CHOICES.items():
         if choice in gate.choices and choice is not Choice.ASK:
             words = consequence(view.state, gate, choice)

@@ -26,13 +26,13 @@ def asked_lines(view: View, gate: GateState, width: int) -> list[Line]:
     planning = view.state.planning
     if planning is None:
         return said_lines(view, gate, None, width)
-    lines: list[Line] = [(("THE REQUEST", "muted bold"),), *_paragraphs(planning.request, width, "fg", 6)]
+    lines: list[Line] = [(("REQUEST", "muted bold"),), *_paragraphs(planning.request, width, "fg", 6)]
     if gate.kind is GateKind.QUESTION:
         lines += [BLANK, (("THE PLANNER ASKS", "gate bold"),), *wrap(outside(gate.title), width, "fg bold")]
         lines += said_lines(view, gate, None, width)
         found = next((one for one in planning.questions if one.text == gate.title), None)
         if found is not None and found.assumption and found.assumption not in gate.body:
-            lines += wrap(outside(found.assumption), width, "accent", first="unless you say otherwise: ")
+            lines += wrap(outside(found.assumption), width, "accent", first="default: ")
     elif gate.kind is GateKind.PLAN:
         lines += _worth(view, planning, width)
     lines += _answered(view, planning, width)
@@ -54,7 +54,7 @@ def _worth(view: View, planning: Planning, width: int) -> list[Line]:
         for issue in planning.issues:
             lines += wrap(outside(issue.words()), width, "warn", first=f"{view.glyphs.warn} ")
     reviewed = planning.reviewed == planning.version
-    word = "the plan's reviewer approves" if reviewed else "no reviewer has approved this draft"
+    word = "approved by the plan reviewer" if reviewed else "not approved by the plan reviewer"
     lines += [BLANK, *wrap(word, width, "good" if reviewed else "warn")]
     if planning.review:
         lines += wrap(outside(planning.review), width, "muted")
@@ -80,7 +80,7 @@ def _talked(gate: GateState, width: int) -> list[Line]:
     lines: list[Line] = []
     for question, answer in gate.questions:
         lines += [BLANK, *wrap(outside(question), width, "fg", first="you asked  ")]
-        lines += wrap(outside(answer) if answer else "the answer is being written", width, "fg", first="answer     ")
+        lines += wrap(outside(answer) if answer else "the answer is on its way", width, "fg", first="answer     ")
     return lines
 
 
@@ -91,9 +91,9 @@ def draft_title(view: View) -> tuple[str, str]:
         return "", ""
     if planning.plan is not None:
         tasks = plural(len(planning.plan.tasks()), "task")
-        word = "ANOTHER PLAN" if planning.goal is Goal.REPLAN else "DRAFT"
-        return f"{word} {planning.version} {view.glyphs.sep} {tasks}", "E edits it in $EDITOR"
-    return ("REQUIREMENTS", "") if planning.prd else ("WHAT THE REPOSITORY SAYS", "")
+        word = "NEW PLAN" if planning.goal is Goal.REPLAN else "DRAFT"
+        return f"{word} {planning.version} {view.glyphs.sep} {tasks}", "E: edit in $EDITOR"
+    return ("REQUIREMENTS", "") if planning.prd else ("WHAT IS KNOWN OF THE REPOSITORY", "")
 
 
 def draft_lines(view: View, gate: GateState | None, width: int) -> list[Line]:
@@ -106,7 +106,7 @@ def draft_lines(view: View, gate: GateState | None, width: int) -> list[Line]:
     if planning.plan is not None and (gate is None or gate.kind is not GateKind.PRD):
         return plan_as_drafted(view, planning.plan, width)
     text = planning.prd or planning.context or planning.facts
-    return _paragraphs(text, width, "fg", 2000) if text else [(("nothing is written yet", "muted"),)]
+    return _paragraphs(text, width, "fg", 2000) if text else [(("nothing written yet", "muted"),)]
 
 
 def plan_as_drafted(view: View, plan: Plan, width: int) -> list[Line]:
@@ -134,7 +134,7 @@ def _task(view: View, task: TaskSpec, width: int) -> list[Line]:
     for criterion in task.accept:
         lines += wrap(outside(criterion), width, "fg", first=f"    {view.glyphs.wait} ", rest="      ")
     if not task.accept:
-        lines += wrap("no criterion: nothing says when it is done", width, "warn", first=f"    {view.glyphs.warn} ")
+        lines += wrap("no acceptance criterion", width, "warn", first=f"    {view.glyphs.warn} ")
     for label, values in (
         ("after", task.depends_on),
         ("scope", task.scope),

@@ -9,12 +9,16 @@ from textual.message import Message
 
 from engine.core.gate_choices import meaning
 from engine.core.state import GateState
+from engine.core.wording import plural
 from tui.kit.canvas import Canvas
 from tui.kit.keys import GATE_CHOICES, KeyMap
-from tui.kit.paint import BLANK, Line, Span
+from tui.kit.paint import BLANK, Line, Span, crop, width_of
 from tui.kit.view import View
-from tui.panels.desk_text import consequence_lines
-from tui.panels.gate_text import gate_body, gate_title
+from tui.panels.desk_text import consequence, consequence_lines
+from tui.panels.gate_text import gate_body, gate_title, void_lines
+
+LISTED = 28
+"""Rows of a screen from which every answer of the desk's gate has a row of its own."""
 
 
 def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[tuple[int, int, str]]]:
@@ -41,10 +45,30 @@ def choice_spans(gate: GateState, keys: KeyMap, width: int) -> tuple[Line, list[
     return tuple(spans), places
 
 
+Places = list[tuple[int, int, int, str]]
+"""Row, first and last cell of what can be clicked, and what it does."""
+
+
+def choice_rows(view: View, gate: GateState, keys: KeyMap, width: int) -> tuple[list[Line], Places]:
+    """One row an answer: its key, its word, what it will cause."""
+    lines: list[Line] = []
+    places: Places = []
+    offered = [name for name, choice in GATE_CHOICES.items() if choice in gate.choices]
+    longest = max((len(GATE_CHOICES[name].value) for name in offered), default=0)
+    for number, name in enumerate(offered):
+        choice = GATE_CHOICES[name]
+        badge = "ground bold on-gate" if number == 0 else "gate bold on-selected"
+        word = f"  {choice.value:<{longest}}  "
+        said: Span = (consequence(view.state, gate, choice), "fg" if number == 0 else "muted")
+        lines.append(crop([(f" {keys.shown(name)} ", badge), (word, "fg bold"), said], width))
+        places.append((number, 0, width_of(lines[-1]), name))
+    return lines, places
+
+
 def aside_line(view: View, waiting: int, keys: KeyMap) -> Line:
     """Gates that wait while another task is looked at."""
-    waits = f"{waiting} {'waits' if waiting == 1 else 'wait'} for you"
-    how = f" {view.glyphs.sep} {keys.shown('gate')} shows it; no key answers anything while another task is shown"
+    waits = f"{waiting} waiting for you"
+    how = f" {view.glyphs.sep} {keys.shown('gate')}: show it. Nothing can be answered while another task is shown."
     return ((f"{view.glyphs.gate} {waits}", "gate bold"), (how, "muted"))
 
 
@@ -64,23 +88,19 @@ class GateButtons(Canvas):
 
     def __init__(self) -> None:
         super().__init__(id="gate-buttons")
-        self._places: list[tuple[int, int, str]] = []
+        self._places: Places = []
 
-    def show(self, gate: GateState, keys: KeyMap, sending: str, replaying: bool = False) -> None:
-        if replaying:
-            self._places = []
-            self.set_lines([(("a recording: what was answered comes later in it", "muted"),)])
-            return
-        if sending:
-            self._places = []
-            self.set_lines([((f"sending {sending} …", "gate"),)])
-            return
-        line, self._places = choice_spans(gate, keys, self.size.width)
-        self.set_lines([line])
+    def show(self, lines: list[Line], places: Places) -> None:
+        self._places = places
+        self.styles.height = max(1, len(lines))
+        self.set_lines(lines)
 
     def on_click(self, event: events.Click) -> None:
-        for start, end, name in self._places:
-            if start <= event.x < end:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        for row, start, end, name in self._places:
+            if row == offset.y and start <= offset.x < end:
                 self.post_message(self.Pressed(name))
 
 
@@ -120,7 +140,28 @@ class GateBar(Vertical):
             return
         view, gate, at, of, keys, sending = self._last
         self.query_one("#gate-title", Canvas).set_lines([gate_title(view, gate, at, of, width)])
+        void = void_lines(view, gate, width - 1)
+        rows, places = choice_rows(view, gate, keys, width - 1)
+        listed = self.desk and self.brief and not self.expanded and self.screen.size.height >= LISTED
+        self._draw_text(view, gate, keys, void if listed else None, width)
+        if view.replaying:
+            rows, places = [(("a recording: what was answered comes later in it", "muted"),)], []
+        elif sending:
+            rows, places = [((f"sending {sending} {view.glyphs.ellipsis}", "gate"),)], []
+        elif not listed:
+            line, spans = choice_spans(gate, keys, width)
+            rows, places = [line], [(0, *span) for span in spans]
+        self.query_one(GateButtons).show(rows, places)
+
+    def _draw_text(self, view: View, gate: GateState, keys: KeyMap, only: list[Line] | None, width: int) -> None:
+        """What stands above the answers; `only`: nothing but this, where every answer has a row of its own."""
         text = self.query_one("#gate-text", Canvas)
+        if only is not None:
+            text.display = bool(only)
+            text.styles.height = len(only)
+            text.set_lines(only)
+            return
+        text.display = True
         if self.brief and not self.expanded and self.desk:
             lines = consequence_lines(view, gate, keys, width - 1)
         else:
@@ -131,18 +172,19 @@ class GateBar(Vertical):
             text.set_lines(lines[:room])
         elif len(lines) > room and not self.expanded:
             hidden = len(lines) - room + 1
-            more = f"{view.glyphs.ellipsis} {hidden} more lines {view.glyphs.sep} {keys.shown('gate')} opens them"
+            more = (
+                f"{view.glyphs.ellipsis} {plural(hidden, 'more line')} {view.glyphs.sep} {keys.shown('gate')}: show all"
+            )
             text.set_lines([*lines[: room - 1], ((more, "muted"),)])
         else:
             text.set_lines(lines or [BLANK])
-        self.query_one(GateButtons).show(gate, keys, sending, view.replaying)
 
     def _room(self) -> int:
         height = self.screen.size.height
         if self.expanded:
             return max(4, height * 6 // 10)
         if self.brief:
-            return max(1, min(5, (height - 20) // 5 + 1)) if self.desk else 1
+            return 1
         return max(2, min(16, (height - 16) // 2))
 
     def set_expanded(self, expanded: bool) -> None:

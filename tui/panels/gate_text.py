@@ -26,7 +26,7 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
         right.append((f"{at} of {of}  [ ]  ", "gate"))
     if view.answers_in is not None:
         right.append((f"the demo answers in {view.answers_in:.0f} s  ", "warn bold"))
-    right.append((f"{outside(gate.id)}  waits {duration(view.now - gate.opened_at)}", "muted"))
+    right.append((f"{outside(gate.id)}  waiting {duration(view.now - gate.opened_at)}", "muted"))
     return spread(left, right, width)
 
 
@@ -42,13 +42,13 @@ def _heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
         case GateKind.PERMISSION:
             return "QUESTION", "needs a permission"
         case GateKind.QUESTION:
-            return "QUESTION", "the planner asks"
+            return "QUESTION", "from the planner"
         case GateKind.PLAN:
-            return "PLAN", "to be approved"
+            return "PLAN", "waiting for your approval"
         case GateKind.PRD:
-            return "PRD", "to be approved"
+            return "REQUIREMENTS", "waiting for your approval"
         case GateKind.SPRINT:
-            return "FINAL REVIEW", "changes wanted"
+            return "FINAL REVIEW", "changes requested"
         case GateKind.LEARNING:
             return "LEARNING", "contradicted by agents"
         case _:
@@ -83,7 +83,7 @@ def gate_facts(view: View, gate: GateState, task: TaskState | None, width: int) 
         met = sum(item.met for item in review.criteria)
         parts.append([(f"{met}/{len(review.criteria)} criteria", "fg" if met == len(review.criteria) else "warn")])
     if gate.tree:
-        parts.append([(f"binds to tree {short_hash(gate.tree)}", "muted")])
+        parts.append([(f"for tree {short_hash(gate.tree)}", "muted")])
     if gate.evidence:
         parts.append([(f"evidence {short_hash(gate.evidence)}", "muted")])
     return fitting(parts, width, "   ")
@@ -96,12 +96,9 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
     facts = gate_facts(view, gate, task, width)
     if facts and gate.kind is not GateKind.BLOCKED:
         lines.append(facts)
-    if void(gate, task):
-        lines += wrap("The tree has changed since this gate opened: an approval would be void.", width, "bad bold")
+    lines += void_lines(view, gate, width)
     if gate.forced:
-        words = (
-            f"Implementer and reviewer have not converged after {plural(gate.attempt, 'attempt')}: a human is asked."
-        )
+        words = f"Implementer and reviewer do not agree after {plural(gate.attempt, 'attempt')}: you decide."
         lines += wrap(words, width, "warn")
     review = task.review if task is not None else None
     if gate.kind is GateKind.FIX and review is not None:
@@ -121,6 +118,13 @@ def gate_body(view: View, gate: GateState, width: int) -> list[Line]:
 
 def void(gate: GateState, task: TaskState | None) -> bool:
     return task is not None and bool(gate.tree) and task.tree != gate.tree
+
+
+def void_lines(view: View, gate: GateState, width: int) -> list[Line]:
+    """A warning, where an approval would not count."""
+    if not void(gate, view.state.tasks.get(gate.task)):
+        return []
+    return wrap("The code has changed since this gate opened: an approval would not count.", width, "bad bold")
 
 
 def issue_lines(issue: Issue, number: int, width: int) -> list[Line]:
@@ -165,9 +169,9 @@ def said_lines(view: View, gate: GateState, task: TaskState | None, width: int) 
         if paragraph and not any(paragraph in other for other in paragraphs[:at]):  # a reason quotes what follows it
             lines += wrap(outside(paragraph), width, "fg")
     if task is not None and gate.kind is GateKind.BLOCKED and task.action and task.action not in text:
-        lines += wrap(outside(task.action), width, "accent", first="do  ")
+        lines += wrap(outside(task.action), width, "accent", first="to do: ")
     if task is not None and gate.kind is GateKind.TASK and task.summary and task.summary not in text:
-        lines += wrap(outside(task.summary), width, "muted", first="the agent says  ")
+        lines += wrap(outside(task.summary), width, "muted", first="agent: ")
     return lines
 
 
@@ -177,7 +181,7 @@ def _talk(gate: GateState, width: int) -> list[Line]:
     question, answer = gate.questions[-1]
     lines = wrap(outside(question), width, "fg", first="you asked  ")
     lines += wrap(
-        outside(answer) if answer else "the answer is being written",
+        outside(answer) if answer else "the answer is on its way",
         width,
         "fg" if answer else "muted",
         first="answer     ",

@@ -6,12 +6,13 @@ from typing import assert_never
 
 from engine.core.gates import MAY_BE_AUTO
 from engine.core.model import Health
+from engine.core.wording import plural
 from tui.kit.canvas import Canvas
 from tui.kit.glyphs import of_health, of_outcome
 from tui.kit.meter import meter
 from tui.kit.outlook import outlook
 from tui.kit.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
-from tui.kit.view import View
+from tui.kit.view import View, running_tasks
 from tui.kit.wording import duration, money, share
 from tui.panels.planning import planning_step, planning_title
 
@@ -84,13 +85,17 @@ def health_spans(view: View) -> list[Span]:
             (f"  {outside(state.outcome_reason)}", "muted"),
         ]
     if state.running and view.link.status == "lost":
-        return [(f"{glyphs.bad} ", "bad"), ("ENGINE LOST", "bad bold"), (f"  it was {state.health.value}", "muted")]
+        return [
+            (f"{glyphs.bad} ", "bad"),
+            ("ENGINE LOST", "bad bold"),
+            (f"  last health: {state.health.value}", "muted"),
+        ]
     if not state.running:
-        return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  devteam run starts it", "muted")]
+        return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  start it with: devteam run", "muted")]
     waiting = view.gates() if not view.replaying else []
     if waiting:  # what is needed outranks how it is
         since = min(gate.opened_at for gate in waiting)
-        word = f"{len(waiting)} {'waits' if len(waiting) == 1 else 'wait'} for you"
+        word = f"{len(waiting)} waiting for you"
         return [
             (f"{glyphs.gate} ", "gate"),
             (word, "gate bold"),
@@ -101,6 +106,10 @@ def health_spans(view: View) -> list[Span]:
         return [(f"{glyphs.run} ", "accent"), (planning_step(view), "accent bold")]
     sign, style = of_health(state.health, glyphs)
     reason = outside(state.health_reason)
+    running = running_tasks(state)
+    about = [f"T{outside(task.id)}" for task in running if task.health_reason == state.health_reason]
+    if len(running) > 1 and about and reason:  # whose numbers these are
+        reason = f"{', '.join(about)}: {reason}"
     return [(f"{sign} ", style), (state.health.value, f"{style} bold"), (f"  {reason}" if reason else "", "muted")]
 
 
@@ -139,7 +148,7 @@ def _left(view: View) -> list[Span]:
     if ahead is None or not ahead.tasks:
         return []
     about = "~" if view.glyphs.ascii else "≈"
-    return [(f"{about}{duration(ahead.seconds)}", "fg bold"), (f" and {about}{money(ahead.usd)} left", "muted")]
+    return [(f"{about}{duration(ahead.seconds)}", "fg bold"), (f", {about}{money(ahead.usd)} left", "muted")]
 
 
 def _modes(view: View) -> list[list[Span]]:
@@ -152,7 +161,8 @@ def _modes(view: View) -> list[list[Span]]:
     parts: list[list[Span]] = [link]
     if auto:
         parts.append([(f"auto: {', '.join(auto)}", "warn bold")])
-    parts.append([("attended", "muted")] if state.attended else [("unattended", "warn")])
+    if not state.attended:  # somebody there is what a dashboard expects
+        parts.append([("unattended", "warn")])
     if state.sandbox:
         bare = state.sandbox in ("none", "off")
         parts.append([("no sandbox" if bare else f"sandbox: {outside(state.sandbox)}", "warn" if bare else "muted")])
@@ -192,15 +202,20 @@ def notice_line(view: View, width: int) -> Line:
         said = outside(view.link.detail) or view.link.status.replace("_", "-")
         hint = f" {glyphs.dash} {outside(view.link.hint)}" if view.link.hint else ""
         parts.append([(f"{sign} {said}{hint}", style)])
+    if view.behind is not None and view.behind.running:
+        waiting = len(view.behind.open_gates())
+        if waiting:
+            parts.append([(f"{glyphs.gate} {plural(waiting, 'gate')} waiting for you in the live run", "gate bold")])
+        parts.append([("you are looking back; the run goes on", "muted"), ("  esc: back to live", "accent")])
     wait = view.wait()
     if wait is not None:
         until, reason = wait
         left = duration(max(0.0, until - view.now))
         parts.append([(f"{glyphs.half} waiting ", "warn"), (left, "warn bold"), (f"  {outside(reason)}", "warn")])
     if state.paused:
-        parts.append([(f"{glyphs.gate} paused", "warn bold"), ("  space goes on; running calls end first", "warn")])
+        parts.append([(f"{glyphs.gate} paused", "warn bold"), ("  space: resume; running calls end first", "warn")])
     if state.stopping and state.running:
-        word = "stopping now" if state.stopping == "now" else "stopping after the running step"
+        word = "stopping now" if state.stopping == "now" else "stopping after the current step"
         parts.append([(f"{glyphs.stop} {word}", "warn bold")])
     if state.warned and state.running:
         limit = state.policy.budget.session_usd

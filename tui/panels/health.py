@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from engine.core.model import Health
+from engine.core.model import CheckKind, Health
 from engine.core.state import Record, TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_health
@@ -16,15 +16,15 @@ from tui.panels.panel import Panel
 
 LABEL = 10
 HOUR = 3600.0
-PLOTTED = 3
-"""Measured iterations from which the trend is drawn with axes."""
+PLOTTED, PLOT_ROWS = 3, 7
+"""Measured iterations from which the trend is drawn with axes, and its rows."""
 
 
 def plain_words(health: Health) -> str:
     """What a health means, for people."""
     match health:
         case Health.PROGRESSING:
-            return "making progress"
+            return "progressing"
         case Health.STALLED:
             return "stuck"
         case Health.FLIP_FLOPPING:
@@ -38,17 +38,20 @@ def plain_words(health: Health) -> str:
 
 
 def health_lines(view: View, width: int, height: int) -> list[Line]:
+    """The plot of the tests is there whole or not at all; then what is no news goes, then the blank rows."""
+    for drawn, quiet in ((True, True), (True, False), (False, True), (False, False)):
+        lines = _lines(view, width, drawn=drawn, quiet=quiet)
+        if len(lines) <= height:
+            return lines
+    return [line for line in lines if line]
+
+
+def _lines(view: View, width: int, *, drawn: bool, quiet: bool) -> list[Line]:
     task = view.task
-    lines = _sprint(view, width)
-    lines += _lanes(view, width)
-    lines += _status(view, task, width)
+    lines = [*_sprint(view, width), *_lanes(view, width), *_status(view, task, width)]
     if task is not None:
-        lines += _measured(view, task, width)
-    guards = _guards(view, task, width)
-    if len(lines) + len(guards) <= height:
-        return [*lines, *guards]
-    lines += _guards(view, task, width, quiet=False)
-    return lines if len(lines) <= height else [line for line in lines if line]
+        lines += _measured(view, task, width, drawn=drawn)
+    return [*lines, *_guards(view, task, width, quiet=quiet)]
 
 
 def _row(label: str, spans: list[Span], width: int) -> Line:
@@ -61,12 +64,14 @@ def _sprint(view: View, width: int) -> list[Line]:
     if not state.running:
         return wrap_to(outside(state.health_reason), width, "muted", 2, ellipsis=view.glyphs.ellipsis)
     sign, style = of_health(state.health, view.glyphs)
-    head: Line = ((f"{sign} ", style), (f"sprint: {plain_words(state.health)}", f"{style} bold"))
-    why = state.health_reason
-    about = [task for task in running_tasks(state) if task.health_reason == why]
+    head: Line = ((f"{sign} ", style), (f"sprint {plain_words(state.health)}", f"{style} bold"))
+    why, running = state.health_reason, running_tasks(state)
+    about = [task for task in running if task.health_reason == why]
     one = about[0] if len(about) == 1 else None
-    told_below = len(about) > 1 or (one is not None and one.id == view.selected and not _ahead(one))
-    if told_below and state.health is Health.PROGRESSING:
+    several = len(running) > 1
+    if several and (about or state.health is Health.PROGRESSING):  # the list of the lanes says it
+        return [crop(head, width)]
+    if one is not None and one.id == view.selected and not _ahead(one) and state.health is Health.PROGRESSING:
         return [crop(head, width)]
     if one is not None:
         why = f"T{one.id}, iteration {one.iteration if _ahead(one) else one.history[-1].iteration}: {why}"
@@ -86,28 +91,33 @@ def _lanes(view: View, width: int) -> list[Line]:
     running = running_tasks(view.state)
     if len(running) < 2:
         return []
-    lines: list[Line] = [BLANK]
+    measured = any(_passing(task) for task in running)
+    heading: list[Span] = [("tests passing", "muted bold")] if measured else []
+    lines: list[Line] = [spread([("lanes", "muted bold")], heading, width)]
     for task in running:
         sign, style = of_health(task.health, view.glyphs)
         mark = view.glyphs.cursor if task.id == view.selected else " "
         words = f"T{outside(task.id)} {plain_words(task.health)}"
         left: list[Span] = [(mark, "accent"), (f"{sign} ", style), (words, "fg")]
         why = outside(task.health_reason) if task.health is not Health.PROGRESSING else ""
-        room = width - width_of(left) - 2
-        said = why or next((words for words in _passing(task) if cells_of(words) <= room + 1), "")
-        lines.append(spread(left, [(said, "muted")] if cells_of(said) <= room + 1 else [], width, gap=1))
-        if why and cells_of(said) > room:
+        room = width - width_of(left) - 1
+        said = next((counted for counted in _passing(task) if cells_of(counted) <= room), "")
+        lines.append(spread(left, [(said, "muted")], width, gap=1))
+        if why:
             lines += wrap_to(why, width, "muted", 2, first="   ", ellipsis=view.glyphs.ellipsis)
     return lines
 
 
 def _passing(task: TaskState) -> list[str]:
-    """Tests that passed when last measured, longer and shorter."""
-    measured = [record for record in task.history if record.total]
+    """Tests that passed when last measured, longer and shorter: in this iteration, or in the last one that ended."""
+    now = [one.counts for one in task.checks if one.kind is CheckKind.TESTS and one.counts is not None]
+    measured = [(record.passing, record.total) for record in task.history if record.total]
+    if now and (total := sum(one.total for one in now)):
+        measured.append((sum(one.passed for one in now), total))
     if not measured:
         return []
-    last = measured[-1]
-    return [f"{last.passing} of {last.total}", f"{last.passing}/{last.total}"]
+    passing, total = measured[-1]
+    return [f"{passing} of {total}", f"{passing}/{total}"]
 
 
 def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
@@ -125,7 +135,7 @@ def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
     ]
 
 
-def _measured(view: View, task: TaskState, width: int) -> list[Line]:
+def _measured(view: View, task: TaskState, width: int, *, drawn: bool) -> list[Line]:
     """What the last iteration that ended left of the chosen task, under a heading that says which one that was."""
     if not task.history:
         return []
@@ -134,36 +144,37 @@ def _measured(view: View, task: TaskState, width: int) -> list[Line]:
     return [
         BLANK,
         crop(heading, width),
-        *_trend(view, task, width),
+        *_trend(view, task, width, drawn=drawn),
         *_failing(view, last, width),
         *_trace(view, task, width),
         *_progress(view, last, width),
     ]
 
 
-def _trend(view: View, task: TaskState, width: int) -> list[Line]:
-    """Tests that passed after each iteration: a plot where there is something to see, else a line."""
+def _trend(view: View, task: TaskState, width: int, *, drawn: bool) -> list[Line]:
+    """Tests that passed after each iteration: a plot where there is something to see and room for it, else a line."""
     measured = [record for record in task.history if record.total]
     if not measured:
         return []
     last = measured[-1]
     style = "good" if last.green else "accent"
-    drawn = spark([float(one.passing) for one in measured], view.glyphs, style) if len(measured) > 1 else []
-    words = f"{'  ' if drawn else ''}{last.passing} of {last.total} pass"
-    row = _row("tests", [*drawn, (words, "fg")], width)
-    if len(measured) < PLOTTED:
-        return [row]
+    words: Span = (f"{last.passing} of {last.total} pass", "fg")
+    if len(measured) < PLOTTED or not drawn:
+        trend = spark([float(one.passing) for one in measured], view.glyphs, style) if len(measured) > 1 else []
+        whole = [*trend, ("  ", ""), words] if trend else [words]
+        return [_row("tests", whole if width_of(whole) <= width - LABEL else [words], width)]
     passing = Series(points=tuple((float(one.iteration), float(one.passing)) for one in measured), style=style)
     rows = plot(
         [passing],
         width,
-        7,
+        PLOT_ROWS,
         view.glyphs,
         y_words=lambda value: f"{value:.0f}",
         x_words=lambda at: f"it {at:.0f}",
-        top=float(last.total),
+        y_marks=(0.0, float(max(one.total for one in measured))),
+        x_marks=[float(one.iteration) for one in measured],
     )
-    return [row, *rows]
+    return [_row("tests", [words], width), *rows]
 
 
 def _failing(view: View, last: Record, width: int) -> list[Line]:
@@ -179,7 +190,7 @@ def _failing(view: View, last: Record, width: int) -> list[Line]:
 
 
 def _trace(view: View, task: TaskState, width: int) -> list[Line]:
-    """Trees by letter, in order: A B A is a flip-flop, A A A a stall."""
+    """Trees by letter, in order, where one came again: A B A is a flip-flop, A A A a stall."""
     trees = [record.tree for record in task.history if record.tree]
     if len(trees) < 2:
         return []
@@ -188,8 +199,9 @@ def _trace(view: View, task: TaskState, width: int) -> list[Line]:
     for tree in trees[-8:]:
         letters.setdefault(tree, chr(ord("A") + len(letters) % 26))
         names.append(letters[tree])
-    repeats = len(set(names)) < len(names)
-    return [_row("trees", [(view.glyphs.arrow.join(names), "warn" if repeats else "fg")], width)]
+    if len(set(names)) == len(names):  # every attempt made something new
+        return []
+    return [_row("repeats", [(view.glyphs.arrow.join(names), "warn"), ("  same code again", "muted")], width)]
 
 
 def _guards(view: View, task: TaskState | None, width: int, *, quiet: bool = True) -> list[Line]:
@@ -210,16 +222,16 @@ def _guards(view: View, task: TaskState | None, width: int, *, quiet: bool = Tru
     recent = sum(at > view.now - HOUR for at in state.recent_calls)
     limit = state.policy.limits.calls_per_hour
     lines.append(
-        _row("calls", [(f"{recent}", "warn" if recent >= limit else "fg"), (f" of {limit} an hour", "muted")], width)
+        _row("calls", [(f"{recent}", "warn" if recent >= limit else "fg"), (f" of {limit} this hour", "muted")], width)
     )
     if task is not None:
         used = {key: number for key, number in task.recoveries.items() if number}
         most = state.policy.monitor.recoveries
         if used:
             said = ", ".join(f"{number} of {most} {outside(key).lower()}" for key, number in used.items())
-            lines.append(_row("recovered", [(said, "warn")], width))
+            lines.append(_row("recovery", [(said, "warn")], width))
         elif quiet:
-            lines.append(_row("recovered", [("not needed", "muted")], width))
+            lines.append(_row("recovery", [("not needed", "muted")], width))
     return lines
 
 

@@ -24,7 +24,7 @@ def iteration_lines(view: View, width: int, height: int) -> list[Line]:
     """The steps of the selected task's present iteration."""
     task = view.task
     if task is None:
-        return [(("nothing runs yet", "muted"),)]
+        return [(("nothing is running yet", "muted"),)]
     rows = [_implement(view, task), _scope(view, task), *_checks(view, task), _review(view, task)]
     tail = _decision(view, task, width)
     if len(rows) + len(tail) > height > 0:
@@ -65,10 +65,10 @@ def _implement(view: View, task: TaskState) -> Row:
     took = view.seconds_of(effect)
     if isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER:
         why = "in a fresh session" if task.earlier and not task.reverted else "stricter"
-        again = f"attempt {task.attempt}, {why}" if task.attempt > 1 else "the agent works"
+        again = f"attempt {task.attempt}, {why}" if task.attempt > 1 else "agent running"
         return "implement", (glyphs.run, "accent"), [(again, "accent")], duration(took) if took is not None else ""
     if isinstance(effect, Wait):
-        return "implement", (glyphs.half, "warn"), [(f"waits: {outside(effect.reason)}", "warn")], ""
+        return "implement", (glyphs.half, "warn"), [(f"waiting: {outside(effect.reason)}", "warn")], ""
     if isinstance(effect, PrepareWorkspace):
         return "implement", (glyphs.run, "accent"), [("preparing the clone", "accent")], ""
     if task.error and task.scope_verdict is None:
@@ -91,7 +91,7 @@ def _scope(view: View, task: TaskState) -> Row:
         return "scope", (glyphs.run, "accent"), [("comparing with the task's scope", "accent")], ""
     if task.reverted:
         names = ", ".join(outside(path) for path in task.reverted[:3])
-        words = [(f"{plural(len(task.reverted), 'path')} put back: ", "warn"), (names, "fg")]
+        words = [(f"{plural(len(task.reverted), 'path')} reverted: ", "warn"), (names, "fg")]
         return "scope", (glyphs.bad if task.scope_verdict is not Verdict.PASS else glyphs.warn, "warn"), words, ""
     sign, word, style = of_verdict(task.scope_verdict, glyphs)
     return "scope", (sign, style), [("in scope" if word == "pass" else word, "fg" if word == "pass" else style)], ""
@@ -120,7 +120,7 @@ def _check(view: View, name: str, result: CheckResult | None, live: CheckProgres
     glyphs, label = view.glyphs, outside(name, 9)
     if result is None:
         if live is None or not running:
-            return label, (glyphs.wait, "muted"), [("waits" if running else "", "muted")], ""
+            return label, (glyphs.wait, "muted"), [("waiting" if running else "", "muted")], ""
         if live.state == "done":
             sign, word, style = of_verdict(Verdict(live.verdict) if live.verdict in set(Verdict) else None, glyphs)
             return label, (sign, style), [(word, "fg" if style == "good" else style)], ""
@@ -155,7 +155,7 @@ def _review(view: View, task: TaskState) -> Row:
     effect = view.under_way(task.id)
     if isinstance(effect, CallAgent) and effect.role is Role.REVIEWER:
         took = view.seconds_of(effect)
-        words = [("the reviewer reads", "accent")]
+        words = [("reviewer running", "accent")]
         return "review", (glyphs.run, "accent"), words, duration(took) if took is not None else ""
     review = task.review
     if review is None:
@@ -171,11 +171,7 @@ def _review(view: View, task: TaskState) -> Row:
 def _decision(view: View, task: TaskState, width: int) -> list[Line]:
     if isinstance(effect := view.under_way(task.id), CallAgent) and effect.role in (Role.COUNCILLOR, Role.SYNTHESIST):
         sat = sum(bool(text) for text in task.seats.values())
-        words = (
-            "the council writes its diagnosis"
-            if effect.role is Role.SYNTHESIST
-            else f"the council sits: {sat} of 5 diagnoses"
-        )
+        words = "the council writes its diagnosis" if effect.role is Role.SYNTHESIST else f"{sat} of 5 diagnoses"
         return [BLANK, ((pad("council", LABEL), "muted"), (f"{view.glyphs.run} ", "accent"), (words, "accent"))]
     if task.status is Status.PENDING:
         return [BLANK, *wrap(outside(task.spec.description), width, "muted")] if task.spec.description else []

@@ -68,7 +68,7 @@ def _stand(view: View, width: int) -> list[Line]:
     if task is None or not task.iteration or task.ended:
         return []
     if task.council:
-        said = "the council sits" if task.council == "sitting" else "the attempt after the council"
+        said = "Bug Council in session" if task.council == "sitting" else "attempt after the council"
         return [BLANK, *wrap(f"T{outside(task.id)} at {view.rung_name(task.rung)}: {said}", width, "fg")]
     step = next_step(view.state, task)
     if step is None:
@@ -84,7 +84,7 @@ def step_words(view: View, task: TaskState, step: NextStep) -> str:
         case Decision.COUNCIL:
             return "the Bug Council"
         case Decision.BLOCKED:
-            return f"you ({outside(step.reason)})"
+            return f"you are asked ({outside(step.reason)})"
         case Decision.ITERATE:
             where = f"{name} again" if step.rung == task.rung else f"down to {name}"
         case (
@@ -124,7 +124,7 @@ def _escalations(view: View, width: int) -> list[Line]:
         lines.append(crop([("  ", ""), (outside(step.reason), "muted")], width))
     sat = [task for task in state.tasks.values() if task.council]
     for task in sat:
-        word = "sits" if task.council == "sitting" else "diagnosed"
+        word = "in session" if task.council == "sitting" else "has diagnosed"
         lines.append(
             spread([(f"{glyphs.knob} council {word}", "warn")], [(f"T{outside(task.id)}", "muted")], width, gap=1)
         )

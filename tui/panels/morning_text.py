@@ -39,14 +39,10 @@ def _result(view: View, keys: KeyMap, width: int) -> list[Line]:
     state = view.state
     done, total = state.progress()
     commits = [task for task in state.tasks.values() if task.commit]
-    sign, word, style = (
-        of_outcome(state.outcome, view.glyphs) if state.outcome else (view.glyphs.wait, "NOT RUN", "muted")
-    )
-    said: list[Span] = [(f"{sign} {word}  ", f"{style} bold"), (f"{done} of {plural(total, 'task')} done", "fg bold")]
+    sign, _, style = of_outcome(state.outcome, view.glyphs) if state.outcome else (view.glyphs.wait, "", "muted")
+    said: list[Span] = [(f"{sign} ", style), (f"{done} of {plural(total, 'task')} done", "fg bold")]
     said.append((f"  {plural(len(commits), 'commit')} on {outside(state.branch)}", "muted"))
-    lines = [crop(said, width)]
-    if state.outcome_reason:
-        lines += wrap(outside(state.outcome_reason), width, "muted")
+    lines = [crop(said, width)]  # how it ended and why is said in the header
     key = keys.shown("land")
     if not commits:
         lines.append((("nothing to land", "muted"),))
@@ -57,8 +53,8 @@ def _result(view: View, keys: KeyMap, width: int) -> list[Line]:
             crop(
                 [
                     (f"{key} ", "accent bold"),
-                    ("lands ", "fg bold"),
-                    (f"{plural(len(commits), 'commit')} on your branch", "fg"),
+                    (f"land {plural(len(commits), 'commit')} ", "fg bold"),
+                    ("on your branch", "fg"),
                 ],
                 width,
             )
@@ -70,10 +66,8 @@ def _waits(view: View, keys: KeyMap, width: int) -> list[Line]:
     """Questions, gates and blocked tasks, each with the action."""
     cards = needs(view.state)
     if not cards:
-        return [_heading("NOTHING WAITS FOR YOU", width, view), BLANK]
-    lines: list[Line] = [
-        _heading(f"{len(cards)} {'WAITS' if len(cards) == 1 else 'WAIT'} FOR YOU", width, view, "gate bold")
-    ]
+        return [_heading("NOTHING IS WAITING FOR YOU", width, view), BLANK]
+    lines: list[Line] = [_heading(f"{len(cards)} WAITING FOR YOU", width, view, "gate bold")]
     for card in cards:
         lines += _card(view, card, keys, width)
     return [*lines, BLANK]
@@ -88,9 +82,9 @@ def _card(view: View, card: Need, keys: KeyMap, width: int) -> list[Line]:
     lines += wrap(outside(card.why), width, "muted", first="  ")
     action = outside(task.action) if task is not None and task.action else ""
     if not action and card.kind is NeedKind.BLOCKED:
-        action = f"{keys.shown('retry_task')} opens it again"
+        action = f"{keys.shown('retry_task')}: retry it"
     if action:
-        lines += wrap(action, width, "accent", first="  do  ", rest="      ")
+        lines += wrap(action, width, "accent", first="  to do: ", rest="         ")
     return lines
 
 
@@ -114,7 +108,7 @@ def _numbers(view: View, width: int) -> list[Line]:
         shown = sum(proven(task) for task in state.tasks.values() if task.commit)
         commits = sum(bool(task.commit) for task in state.tasks.values())
         lines.append(_fact("criteria", [(f"{met} of {len(accepted)} met", "fg bold")], width))
-        said = f"{shown} of {plural(commits, 'commit')} red before, green now"
+        said = f"{shown} of {plural(commits, 'commit')} proven: red before, green now"
         lines += wrap(said, width, "fg", first=pad("proof", 11))
     over = [task for task in state.tasks.values() if task.override or task.overridden]
     lines.append(
@@ -122,7 +116,7 @@ def _numbers(view: View, width: int) -> list[Line]:
     )
     for task in over:
         lines += wrap(
-            f"{outside(task.id)}: {outside(task.override) or 'the reviewer was overruled'}",
+            f"{outside(task.id)}: {outside(task.override) or 'the reviewer was overridden'}",
             width,
             "warn",
             first="           ",
@@ -147,7 +141,7 @@ def _numbers(view: View, width: int) -> list[Line]:
     if state.escalations or state.councils:
         lines.append(
             _fact(
-                "climbs",
+                "ladder",
                 [
                     (plural(len(state.escalations), "escalation"), "fg"),
                     (f", {plural(state.councils, 'council')}" if state.councils else "", "fg"),
@@ -201,13 +195,13 @@ def _tasks(view: View, width: int) -> list[Line]:
         for proof in task.proofs[:3]:
             place = f"{proof.path}:{proof.line}" if proof.path and proof.line else proof.path
             name = outside(proof.name).rsplit("::", 1)[-1]
-            shown: list[Span] = [("     shown by ", "muted"), (name, "fg")]
+            shown: list[Span] = [("     proof: ", "muted"), (name, "fg")]
             where: Span = (f"  {outside(place)}", "accent")
             if width_of([*shown, where]) <= width:
                 lines.append((*shown, where))
             else:  # the place matters as much as the name: a row of its own
-                path = end_of_path(outside(place), width - 14, view.glyphs.ellipsis)
-                lines += [crop(shown, width), crop([(" " * 14, ""), (path, "accent")], width)]
+                path = end_of_path(outside(place), width - 12, view.glyphs.ellipsis)
+                lines += [crop(shown, width), crop([(" " * 12, ""), (path, "accent")], width)]
     return lines
 
 

@@ -71,7 +71,7 @@ class OutputPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         yield LineView()
-        yield Input(placeholder="search the output; enter keeps it, n and N step, esc ends it", compact=True)
+        yield Input(placeholder="search; enter: keep, n and N: next and previous match, esc: close", compact=True)
 
     @property
     def lines(self) -> LineView:
@@ -106,7 +106,7 @@ class OutputPanel(Vertical):
     def _retitle(self, view: View) -> None:
         sep, lines = view.glyphs.sep, self.lines
         selected = self.task_id == view.selected
-        tail = self._found or ("following" if lines.following else "f follows")
+        tail = self._found or ("following" if lines.following else "f: follow")
         fold = "" if lines.folded else f" {sep} unfolded"
         # The style is not by a class: that would style everything below anew at every step through the tasks.
         self._border.set(
@@ -122,9 +122,10 @@ class OutputPanel(Vertical):
         lane = f"lane {task.lane + 1}" if task is not None and view.state.policy.lanes > 1 and task.lane >= 0 else ""
         who, title = speaking(view, self.task_id), outside(task.spec.title) if task is not None else ""
         name = f"T{outside(self.task_id)}" if self.task_id else ""
+        full = f"{outside(self.task_id)} {title}" if title else name
         short = ("OUTPUT", name, lane, who)
-        last = (short, (name, title)) if who.startswith(COUNCIL) else ((name, title), short)
-        wordings = ((name, title, lane, who), (name, title, who), *last, (name,))
+        last = (short, (full,)) if who.startswith(COUNCIL) else ((full,), short)
+        wordings = ((full, lane, who), (full, who), *last, (name,))
         return [mark + f" {view.glyphs.sep} ".join(part for part in parts if part) for parts in wordings]
 
     def announce(self, view: View) -> None:
@@ -146,7 +147,7 @@ class OutputPanel(Vertical):
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         found = self.lines.search(event.value)
-        self._found = f"{found:,} found" if event.value else ""
+        self._found = f"{found:,} matching" if event.value else ""
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
@@ -156,7 +157,7 @@ class OutputPanel(Vertical):
     def step_match(self, direction: int) -> None:
         at = self.lines.step_match(direction)
         total = len(self.lines.matches)
-        self._found = f"{at} of {total:,}" if at else ("nothing found" if self.lines.needle else "")
+        self._found = f"{at} of {total:,}" if at else ("no match" if self.lines.needle else "")
 
     def key_escape(self) -> None:
         if self.has_class("-searching"):

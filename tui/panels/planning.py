@@ -8,14 +8,14 @@ from tui.kit.paint import BLANK, Line, fit, outside, wrap
 from tui.kit.view import View
 
 STEPS = (
-    (Stage.GATHER, "look at the repository"),
+    (Stage.GATHER, "read the repository"),
     (Stage.PRD, "write the requirements"),
-    (Stage.PRD_GATE, "your word on them"),
+    (Stage.PRD_GATE, "your approval of the requirements"),
     (Stage.DRAFT, "draft a plan"),
-    (Stage.QUESTIONS, "ask what only you know"),
+    (Stage.QUESTIONS, "ask you questions"),
     (Stage.CHECK, "check the draft"),
-    (Stage.REVIEW, "have it reviewed"),
-    (Stage.GATE, "your approval"),
+    (Stage.REVIEW, "review the draft"),
+    (Stage.GATE, "your approval of the plan"),
 )
 """In the order in which they come; a draft that is objected to goes back."""
 

@@ -28,7 +28,7 @@ def question_lines(view: View, gate: GateState, card: Need | None, keys: KeyMap,
         lines += _answers(gate, keys, width)
     else:
         by = f" by {outside(gate.by)}" if gate.by else ""
-        lines += wrap(f"answered {gate.choice}{by}", width, "good")
+        lines += wrap(f"answered: {gate.choice}{by}", width, "good")
         lines += wrap(outside(gate.text), width, "fg", first="  ") if gate.text else []
     return lines
 
@@ -42,11 +42,11 @@ def _assumed(view: View, gate: GateState, width: int) -> list[Line]:
     found = next((one for one in planning.questions if one.text == text or one.text in gate.body), None)
     if found is None or not found.assumption or found.assumption in gate.body:
         return []
-    return wrap(outside(found.assumption), width, "accent", first="assumed  ")
+    return wrap(outside(found.assumption), width, "accent", first="default: ")
 
 
 def _answers(gate: GateState, keys: KeyMap, width: int) -> list[Line]:
-    lines: list[Line] = [(("YOUR ANSWERS", "muted bold"),)]
+    lines: list[Line] = [(("POSSIBLE ANSWERS", "muted bold"),)]
     for name, choice in GATE_CHOICES.items():
         meant = meaning(gate.kind, choice)
         if choice in gate.choices and meant is not None:

@@ -25,7 +25,7 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
         case ev.RunEnded(outcome=outcome, reason=reason):
             return f"run ended: {outcome}; {reason}", "accent"
         case ev.TaskStarted(reason=reason, lane=lane):
-            return f"started in lane {lane + 1}; {reason}", "fg"
+            return f"started in lane {lane + 1}: {reason}", "fg"
         case ev.IterationStarted(iteration=iteration):
             return f"iteration {iteration}", "fg"
         case ev.EffectStarted(effect=effect):
@@ -36,12 +36,13 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
         case ev.AgentFinished(role=role, result=result, charged_usd=cost):
             return f"{role} ended: {result.kind.value}, {money(cost)}", "fg" if result.kind.value == "ok" else "warn"
         case ev.ScopeChecked(verdict=verdict, reverted=reverted):
-            put_back = f", put back: {', '.join(reverted)}" if reverted else ""
+            put_back = f", reverted: {', '.join(reverted)}" if reverted else ""
             return f"scope {verdict}{put_back}", "warn" if reverted else "muted"
         case ev.ChecksFinished(results=results, purpose=purpose):
-            said = ", ".join(f"{result.name} {result.verdict}" for result in results)
-            bad = any(result.verdict != "PASS" for result in results)
-            return f"{purpose} checks: {said}", "bad" if bad else "good"
+            bad = [f"{result.name} {result.verdict}" for result in results if result.verdict != "PASS"]
+            passed = len(results) - len(bad)
+            said = ", ".join([*bad, *([f"{passed} pass" if bad else f"all {passed} pass"] if passed else [])])
+            return f"{'' if purpose == 'task' else f'{purpose} '}checks: {said or 'none'}", "bad" if bad else "good"
         case ev.ReviewFinished(review=review):
             wants = f"review: {plural(len(review.issues), 'issue')}"
             return ("review: approved", "good") if review.approved else (wants, "warn")
@@ -56,7 +57,7 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
         case ev.Committed(message=message, commit=commit):
             return f"{message} ({commit[:8]})", "good"
         case ev.TaskEnded(decision=decision, reason=reason):
-            return f"ended: {decision}; {reason}", "good" if decision == "COMPLETE" else "warn"
+            return f"{decision}: {reason}", "good" if decision == "COMPLETE" else "warn"
         case ev.BudgetWarned(scope=scope, spent_usd=spent, limit_usd=limit):
             return f"{scope} budget: {money(spent)} of {money(limit)}", "warn"
         case ev.WorkLost(reason=reason):
@@ -103,7 +104,7 @@ class RecentPanel(Panel):
         self.events: Iterable[ev.Envelope] = ()
 
     def title(self, view: View) -> tuple[str, str]:
-        return "EVENTS", "l opens the log"
+        return "EVENTS", "l: open the log"
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         quiet = (ev.EffectStarted, ev.WorkspaceReady)

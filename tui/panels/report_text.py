@@ -30,7 +30,7 @@ def report_lines(
     lines += _failures(view, facts, width)
     lines += _wanted(view, facts, width)
     if facts.claim:
-        lines += [BLANK, _rule(view, "WHAT THE AGENT SAYS", width)]
+        lines += [BLANK, _rule(view, "AGENT'S SUMMARY", width)]
         for part in facts.claim.split("\n")[:20]:
             lines += wrap(outside(part), width, "muted")
     return lines
@@ -42,7 +42,7 @@ def _rule(view: View, words: str, width: int) -> Line:
 
 def _head(view: View, task: TaskState, number: int, facts: IterationFacts, width: int) -> list[Line]:
     limit = view.state.policy.max_iterations + task.granted
-    word = facts.decision.value if facts.decision is not None else "under way"
+    word = facts.decision.value if facts.decision is not None else "in progress"
     title = f"T{outside(task.id)} {outside(task.spec.title)}"
     lines = [spread([(title, "fg bold")], [(word, f"{of_decision(facts.decision)} bold")], width)]
     took = duration(facts.ended_at - facts.started_at) if facts.ended_at > facts.started_at else ""
@@ -79,14 +79,14 @@ def _stages(view: View, facts: IterationFacts, width: int) -> list[Line]:
     if len(facts.changes) > 8:
         lines.append(((f"{' ' * (LABEL + 2)}{len(facts.changes) - 8} more", "muted"),))
     verdict, said, style = of_verdict(facts.scope, glyphs)
-    scope = f"put back: {', '.join(outside(path) for path in facts.reverted)}" if facts.reverted else said or "not run"
+    scope = f"reverted: {', '.join(outside(path) for path in facts.reverted)}" if facts.reverted else said or "not run"
     lines.append(_stage("scope", (verdict, style), [("in scope" if said == "pass" else scope, "fg")], "", width))
     for result in facts.checks:
         lines.append(_check(view, result, width))
     if not facts.checks:
         lines.append(_stage("checks", (glyphs.none, "muted"), [("not run", "muted")], "", width))
     lines.append(_review(view, facts, width))
-    decided = facts.decision.value if facts.decision is not None else "not yet"
+    decided = facts.decision.value if facts.decision is not None else "none yet"
     lines.append(_stage("decision", (glyphs.arrow[-1], "muted"), [(decided, of_decision(facts.decision))], "", width))
     return lines
 
@@ -112,7 +112,7 @@ def _review(view: View, facts: IterationFacts, width: int) -> Line:
     counted = counted.replace("criterions", "criteria")
     if review.approved:
         return _stage("review", (view.glyphs.ok, "good"), [("approved", "fg")], counted, width)
-    words: list[Span] = [(f"{plural(len(review.issues), 'change')} wanted", "warn")]
+    words: list[Span] = [(f"{plural(len(review.issues), 'change')} requested", "warn")]
     return _stage("review", (view.glyphs.bad, "warn"), words, counted, width)
 
 
@@ -143,9 +143,9 @@ def _difference(view: View, facts: IterationFacts, last: IterationFacts, width: 
         if len(names) > 6:
             lines.append(((f"{' ' * (LABEL + 2)}{len(names) - 6} more", "muted"),))
     if facts.tree and facts.tree == last.tree:
-        said = [(f"the same tree again, {short_hash(facts.tree)}: nothing was changed", "warn")]
+        said = [(f"the same code again ({short_hash(facts.tree)}): nothing was changed", "warn")]
         lines.append(_stage("tree", (glyphs.warn, "warn"), said, "", width))
-    return lines or [(("nothing that was measured differs", "muted"),)]
+    return lines or [(("no difference in what was measured", "muted"),)]
 
 
 def _failures(view: View, facts: IterationFacts, width: int) -> list[Line]:
@@ -163,7 +163,7 @@ def _failures(view: View, facts: IterationFacts, width: int) -> list[Line]:
         rest = result.failing[MOST_TESTS:]
         lines += [crop([(f"{view.glyphs.bad} ", "bad"), (outside(name), "fg")], width) for name in rest[:40]]
         if not shown and result.output.strip():
-            lines += [BLANK, _rule(view, f"END OF WHAT {outside(result.name).upper()} PRINTED", width)]
+            lines += [BLANK, _rule(view, f"LAST OUTPUT OF {outside(result.name).upper()}", width)]
             lines += _as_printed(view, clean(result.output).rstrip("\n").split("\n")[-MOST_ROWS:], width)
     return lines
 
@@ -188,7 +188,7 @@ def _wanted(view: View, facts: IterationFacts, width: int) -> list[Line]:
         return []
     from tui.panels.gate_text import criteria_lines, issue_lines
 
-    lines: list[Line] = [BLANK, _rule(view, "WHAT THE REVIEW WANTS", width)]
+    lines: list[Line] = [BLANK, _rule(view, "REQUESTED BY THE REVIEW", width)]
     for number, issue in enumerate(review.issues, 1):
         lines += issue_lines(issue, number, width)
     return [*lines, *criteria_lines(view, review, width)]

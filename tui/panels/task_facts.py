@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.state import TaskState
-from tui.kit.paint import BLANK, Line, Span, crop, outside, wrap, wrap_to
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, wrap, wrap_to
 from tui.kit.view import View
 
 LEAST = 4
@@ -16,12 +16,13 @@ def task_facts(view: View, width: int, room: int) -> list[Line]:
     task = view.task
     if task is None or room < LEAST:
         return []
-    heading: Line = ((" ", ""), (f"T{outside(task.id)} IS DONE WHEN", "muted bold"))
+    words = f"CRITERIA {view.glyphs.sep} T{outside(task.id)}"
+    heading: Line = ((" ", ""), (f"ACCEPTANCE {words}" if cells_of(words) + 12 < width else words, "muted bold"))
     criteria = [_criterion(view, task, number, width) for number in range(len(task.spec.accept))]
     if not criteria and task.spec.description:
         criteria = [wrap_to(outside(task.spec.description), width, "fg", 6, first=" ", ellipsis=view.glyphs.ellipsis)]
     if not criteria:
-        criteria = [[((" ", ""), ("its checks pass", "fg"))]]
+        criteria = [[((" ", ""), ("none: its checks decide", "fg"))]]
     rest = [line for line in (_row(view, *pair, width) for pair in _others(view, task)) if line]
     lines: list[Line] = [BLANK, heading]
     for number, rows in enumerate(criteria):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from engine.core.model import Struct
 from engine.core.state import Status, TaskState
+from tui.kit.arrange import BESIDE_TITLE
 from tui.kit.glyphs import of_status
 from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
@@ -15,6 +16,8 @@ Columns = tuple[str, ...]
 COLUMNS = {"took": 8, "tried": 6, "word": 8, "rung": 7, "lane": 7}
 """What a row may say at its right, the most useful first, and the cells it takes with a blank before it."""
 ORDER = ("word", "lane", "rung", "tried", "took")
+USUAL = ("took", "tried")
+"""Shown beside the usual titles, whatever the longest one; the others only where every row has them."""
 PHASE = "\u00a7"
 """Begins the id of a phase's heading: no task's id does."""
 
@@ -107,7 +110,7 @@ def found(task: TaskState, words: Sequence[str]) -> bool:
 def wanted_width(view: View) -> int:
     """Cells in which every title is whole, with what stands beside it."""
     titles = (cells_of(outside(task.spec.title)) + cells_of(outside(task.id)) for task in view.state.tasks.values())
-    return max(titles, default=16) + 4 + 14
+    return max(titles, default=16) + 4 + BESIDE_TITLE
 
 
 _drawn: dict[str, tuple[TaskState, tuple[object, ...], Line]] = {}
@@ -158,19 +161,21 @@ def task_line(view: View, task: TaskState, width: int, columns: Columns) -> Line
     head, title_style = _head(view, task)
     left: list[Span] = [*head, (outside(task.spec.title), title_style)]
     meta = _meta(view, task, columns)
-    room = width - width_of(left) - 1
-    while meta and width_of(meta) > room:  # a title is worth more than a column
+    room = width - width_of(left)
+    while meta and width_of(meta) > room:  # a title is worth more than a column; each begins with its own blank
         meta = meta[1:]
-    return spread(left, meta, width, gap=1)
+    return spread(left, meta, width, gap=0)
 
 
 def _columns(cells: Sequence[int], width: int, *, lanes: int) -> Columns:
     """What stands at the right of every row: as much as there is room for beside the longest usual title."""
     always = COLUMNS["took"] + COLUMNS["tried"]
     room = width - max((one for one in cells if one <= width - always), default=width)
+    beside_all = width - max((one for one in cells if one <= width), default=width)
     kept: list[str] = []
     for name, wanted in COLUMNS.items():
-        if wanted <= room and (name != "lane" or lanes > 1):
+        free = room if name in USUAL else min(room, beside_all - sum(COLUMNS[one] for one in kept))
+        if wanted <= free and (name != "lane" or lanes > 1):
             kept.append(name)
             room -= wanted
     return tuple(name for name in ORDER if name in kept)

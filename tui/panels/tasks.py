@@ -42,7 +42,7 @@ class TasksPanel(Panel):
         self.folded: frozenset[int] = frozenset()
 
     def title(self, view: View) -> tuple[str, str]:
-        follow = "following" if view.following else "f follows"
+        follow = "following" if view.following else "f: follow"
         if view.state.plan is None and view.state.planning is not None:
             return "PLANNING", ""
         if self.needle:
@@ -62,7 +62,7 @@ class TasksPanel(Panel):
         rows = task_rows(view, width, self.needle, self.folded)
         self._ids = [task for task, _ in rows]
         if not rows and self.needle and view.state.tasks:
-            return [(("no task holds these words", "muted"),)]
+            return [(("no matching task", "muted"),)]
         if not rows:
             return planning_rows(view, width)
         rows = unfolded(view, rows, width, height)

@@ -35,7 +35,7 @@ def talk_lines(gate: GateState, streamed: list[str], width: int) -> list[Line]:
             lines += wrap(outside(paragraph), width, "fg" if answer else "muted", first=first, rest=" " * 8)
     if not lines:
         lines = wrap(
-            "Ask about the change, the evidence or the review. A read-only agent answers; asking decides nothing.",
+            "Ask about the change, the evidence or the review. A read-only agent answers; nothing is decided.",
             width,
             "muted",
         )
@@ -67,7 +67,7 @@ class AskScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="ask"):
             yield Talk(id="talk")
-            yield Input(placeholder="your question; enter asks, esc goes back to the gate")
+            yield Input(placeholder="your question; enter: ask, esc: back to the gate")
 
     def on_mount(self) -> None:
         self.query_one("#ask").border_title = Content(f"ASK {harmless(gate_name(self.dev.view, self.gate))}")
@@ -89,7 +89,7 @@ class AskScreen(ModalScreen[None]):
         lines = talk_lines(gate, self._streamed(view), width)
         if not gate.open:
             by = f" by {outside(gate.by)}" if gate.by else ""
-            lines += [BLANK, *wrap(f"This gate was answered meanwhile: {gate.choice}{by}.", width, "warn")]
+            lines += [BLANK, *wrap(f"This gate was answered in the meantime: {gate.choice}{by}.", width, "warn")]
         if talk.set_lines(lines):
             talk.scroll_end(animate=False)
 

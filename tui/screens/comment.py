@@ -52,9 +52,9 @@ class CommentScreen(ModalScreen[str | None]):
     def on_mount(self) -> None:
         box = self.query_one("#comment")
         box.border_title = Content(harmless(self.heading))
-        box.border_subtitle = "f2 or ^s sends · esc keeps the draft · ^↑ ^↓ history"
+        box.border_subtitle = "f2 or ^s: send · esc: close, draft is kept · ^↑ ^↓: history"
         if self.dev.options.ascii:
-            box.border_subtitle = "f2 or ^s sends - esc keeps the draft - ^up ^down history"
+            box.border_subtitle = "f2 or ^s: send - esc: close, draft is kept - ^up ^down: history"
         area = self.query_one(TextArea)
         draft = self.dev.drafts.get(self.draft_key, "")
         area.text = draft if self.begin in draft else f"{draft}\n{self.begin}".lstrip("\n")
@@ -77,7 +77,7 @@ class CommentScreen(ModalScreen[str | None]):
     def action_send(self) -> None:
         text = self.query_one(TextArea).text.strip()
         if not text and not self.may_be_empty:
-            self.dev.tell("nothing is written yet", "warning")
+            self.dev.tell("write something first", "warning")
             return
         self.dev.drafts.pop(self.draft_key, None)
         if text and (not self.dev.comments or self.dev.comments[-1] != text):

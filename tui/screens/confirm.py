@@ -34,7 +34,7 @@ class ConfirmScreen(ModalScreen[str]):
         super().__init__()
         self.heading = title
         self.words = words
-        self.choices = [*choices, Choice(key="escape", label="leave it as it is", value="")]
+        self.choices = [*choices, Choice(key="escape", label="cancel", value="")]
         self._opened = 0.0
 
     def compose(self) -> ComposeResult:

@@ -77,9 +77,7 @@ def _budgets(view: View, width: int) -> list[Line]:
     )
     rows.append(crop([(pad("so far", 9), "muted"), (parts, "fg")], width))
     if any(usage.estimated for usage in state.usage_by_rung.values()):
-        rows.append(
-            crop([(" " * 9, ""), ("some of it is an estimate: an agent did not name its price", "warn")], width)
-        )
+        rows.append(crop([(" " * 9, ""), ("partly estimated: an agent did not report its cost", "warn")], width))
     return rows
 
 
@@ -118,7 +116,7 @@ def _table(view: View, title: str, rows: list[tuple[str, str, float, str]], widt
             )
         )
     if not rows:
-        lines.append((("nothing yet", "muted"),))
+        lines.append((("none yet", "muted"),))
     return lines
 
 

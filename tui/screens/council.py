@@ -27,7 +27,7 @@ def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
             lines += [BLANK, (("TEST CASES", "accent bold"),)]
             for case in found.test_cases:
                 lines += wrap(outside(case), width, "fg", first=f"{glyphs.sep} ")
-    lines += [BLANK, (("THE SEATS", "muted bold"),)]
+    lines += [BLANK, (("DIAGNOSES", "muted bold"),)]
     for seat in (*SEATS, *(name for name in task.seats if name not in SEATS)):
         text = task.seats.get(seat)
         sign, style = (
@@ -38,7 +38,7 @@ def council_lines(view: View, task: TaskState, width: int) -> list[Line]:
             else (glyphs.none, "muted")
         )
         lines.append(((f"{sign} ", style), (seat_name(outside(seat)), "fg bold")))
-        said: str = text or ("is thinking" if task.council == "sitting" else "gave no diagnosis")
+        said: str = text or ("working" if task.council == "sitting" else "no diagnosis")
         lines += _paragraphs(said, width, "fg" if text else "muted", "  ")
     return lines
 
@@ -55,7 +55,7 @@ class Council(SheetPage):
         sat = [task for task in view.state.tasks.values() if task.council]
         if not sat:
             return wrap(
-                "No council has sat. It is called when the top of the ladder fails three times or is stuck.",
+                "No council yet. It is called when the top rung fails three times or is stuck.",
                 width,
                 "muted",
             )

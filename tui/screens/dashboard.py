@@ -74,9 +74,7 @@ class Dashboard(PanesPage):
                 for group in COLUMNS:
                     panels = [make(pane.name) for pane in members(group)]
                     if group is PaneGroup.TASKS:
-                        box = Input(
-                            placeholder="tasks with these words; enter keeps, esc ends", id="task-filter", compact=True
-                        )
+                        box = Input(placeholder="filter tasks; enter: keep, esc: clear", id="task-filter", compact=True)
                         panels = [box, *panels, IterationPanel(LEFT_STAGES), RecentPanel(LEFT_EVENTS)]
                     yield Vertical(*panels, id=f"{group}-column")
             yield Desk(self._ask, self.dev.redraw, self._said)
@@ -148,6 +146,19 @@ class Dashboard(PanesPage):
 
     def mode_name(self) -> str:
         return self.mode.value
+
+    def pane_name(self) -> str:
+        match self.mode:
+            case Mode.FLIGHT:
+                pane = self.focused_pane()
+                return pane.value if pane is not None else ""
+            case Mode.DESK:
+                return (self.focused.id or "") if self.focused is not None else ""
+            case Mode.MORNING:
+                return ""
+
+    def has_hunks(self) -> bool:
+        return bool(self.desk.hunks.hunks)
 
     @property
     def showing_desk(self) -> bool:
@@ -294,3 +305,11 @@ class Dashboard(PanesPage):
     def on_strip_panel_chosen(self, event: StripPanel.Chosen) -> None:
         event.stop()
         self.dev.choose(event.task)
+
+    def on_strip_panel_scrubbed(self, event: StripPanel.Scrubbed) -> None:
+        event.stop()
+        self.scrub(event.at)
+
+    def scrub(self, at: float) -> None:
+        """A live run is looked back at as a recording that stands still; escape comes back."""
+        self.dev.look_back(at)

@@ -37,12 +37,14 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
     """What there is to show, measured in the columns it will stand in."""
     titles = wanted_width(view)
     tasks, side = columns_of(width, titles)
+    wide, _ = columns_of(width, titles, wide=True)
     side = max(side, SIDE) - FRAME
     return Contents(
         lanes=len(lanes_of(view, flight)),
         running=len(running_tasks(view.state)),
         titles=titles,
         tasks=_listed(view, tasks - FRAME),
+        tasks_wide=_listed(view, wide - FRAME),
         facts=len(task_facts(view, tasks - FRAME, MOST_FACTS)),
         stages=len(iteration_lines(view, 60, 99)),
         ladder=min(MOST_LADDER, len(ladder_lines(view, side, 99))),

@@ -53,7 +53,7 @@ class Diff(ListPage):
         context = CONTEXTS[self._around]
         answer = await self.ask(GetDiff(task=task, context=0 if context == CONTEXTS[0] else context))
         if answer.error and context != CONTEXTS[0]:  # a recording knows the usual one
-            self.dev.tell("more of the code cannot be had here")
+            self.dev.tell("more context is not available here")
             answer = await self.ask(GetDiff(task=task))
         if key != self._key:
             return
@@ -75,7 +75,7 @@ class Diff(ListPage):
                 )
                 for change in changes
             ]
-            return rows or [(("nothing is changed", "muted"),)], [] if rows else [0]
+            return rows or [(("no changes", "muted"),)], [] if rows else [0]
         out: list[Line] = []
         for file in self._files:
             right: list[Span] = [(f"+{file.added}", "added"), (f" {view.glyphs.minus}{file.removed}", "removed")]
@@ -87,7 +87,7 @@ class Diff(ListPage):
         task = view.task
         at = self.menu.cursor
         if not self._files or not 0 <= at < len(self._files):
-            why = outside(self._error) if self._error else "no change to show" if self.loaded else "reading the diff"
+            why = outside(self._error) if self._error else "no change to show" if self.loaded else "loading the diff"
             return [((why, "muted"),)]
         file = self._files[at]
         note = f" {view.glyphs.sep} {file.note}" if file.note else ""

@@ -37,7 +37,7 @@ class Log(ListPage):
     def body(self) -> Iterable[Widget]:
         with Vertical(id="log"):
             yield Input(
-                placeholder="words, a task id or an event's name; enter keeps, esc ends", id="filter", compact=True
+                placeholder="filter by words, task id or event name; enter: keep, esc: clear", id="filter", compact=True
             )
             with Horizontal(id="body"):
                 yield RowList(id="list", title="EVENTS")
@@ -71,7 +71,7 @@ class Log(ListPage):
         every = [*self._older, *(envelope for envelope in self.dev.feed.events if envelope.seq > last)][-SHOWN:]
         self._shown = [envelope for envelope in every if self._matches(envelope)] if self._filter else every
         if not self._shown:
-            return [(("no event holds these words" if self._filter else "no event yet", "muted"),)], [0]
+            return [(("no matching event" if self._filter else "no event yet", "muted"),)], [0]
         if self._at_end:
             self.menu.cursor = len(self._shown) - 1
             self.call_after_refresh(self.menu.scroll_end, animate=False)

@@ -30,7 +30,7 @@ def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: 
             "coverage",
             "" if result.coverage is None else f"{result.coverage:.1f} %",
         ),
-        ("required", "yes" if result.required else "no: shown, never decides"),
+        ("required", "yes" if result.required else "no: informational"),
         ("tree", short_hash(record.tree)),
         ("evidence", result.evidence[:16]),
     ]
@@ -47,7 +47,7 @@ def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: 
         lines += [BLANK, crop([(f"{outside(finding.rule)}  ", f"{tone} bold"), (place, "accent")], width)]
         lines += wrap(outside(finding.text), width, "fg", first="  ")
     if result.output:
-        lines += [BLANK, (("the end of its output", "muted bold"),)]
+        lines += [BLANK, (("last output", "muted bold"),)]
         for line in result.output.split("\n")[-40:]:
             lines.append(crop([(f"{glyphs.bar} ", "line"), (outside(line), "muted")], width))
     return lines
@@ -69,16 +69,16 @@ def _attribution(view: View, result: CheckResult, width: int) -> list[Line]:
     counts, glyphs = result.counts, view.glyphs
     if counts is None:
         return []
-    lines: list[Line] = [BLANK, (("test by test", "muted bold"),)]
+    lines: list[Line] = [BLANK, (("tests", "muted bold"),)]
     kinds: list[tuple[int, str, str, str]] = [
         (counts.passed, "pass", glyphs.ok, "good"),
-        (counts.failed, "fail now: this change is answerable", glyphs.bad, "bad"),
+        (counts.failed, "fail because of this change", glyphs.bad, "bad"),
         (counts.fixed, "fixed by this change", glyphs.ok, "good"),
         (counts.new, "new in this change", "+", "added"),
-        (counts.broken_before, "broken before: not held against it", glyphs.none, "muted"),
-        (counts.flaky, "flaky: differ on the same tree", glyphs.half, "warn"),
+        (counts.broken_before, "failed before: not counted", glyphs.none, "muted"),
+        (counts.flaky, "flaky: differ on the same code", glyphs.half, "warn"),
         (counts.skipped, "skipped", glyphs.skip, "muted"),
-        (counts.gone, "gone: a missing test never passes", glyphs.bad, "bad"),
+        (counts.gone, "missing: never counted as passed", glyphs.bad, "bad"),
     ]
     for number, words, sign, style in kinds:
         if number:
@@ -169,7 +169,7 @@ class Evidence(ListPage):
         at = self.menu.cursor
         entry = self._entries[at] if 0 <= at < len(self._entries) else None
         if entry is None:
-            return [(("what a check measured appears here", "muted"),)]
+            return [(("choose a check to see what it measured", "muted"),)]
         record, result = entry
         self.sheet.set_title(f"{outside(result.name).upper()} {view.glyphs.sep} T{outside(self._of_task)}")
         return check_lines(view, result, record, width)

@@ -8,11 +8,11 @@ from tui.kit.view import View
 from tui.screens.list_page import SheetPage
 
 FIXED: tuple[tuple[str, str], ...] = (
-    ("up down", "move in a list or in the tasks; j and k too"),
-    ("enter", "choose"),
+    ("up down", "move in a list or in the tasks; also j and k"),
+    ("enter", "open or choose"),
     ("home end", "first and last line"),
-    ("F2 or ^s", "send what the editor holds"),
-    ("^↑ ^↓", "what was written before, in the editor"),
+    ("F2 or ^s", "send the text in the editor"),
+    ("^↑ ^↓", "earlier texts, in the editor"),
     ("mouse", "click panes, tasks, buttons and the footer; drag to select text"),
 )
 """Keys inside lists and dialogs; they are not remapped."""

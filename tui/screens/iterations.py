@@ -56,13 +56,13 @@ class Iterations(ListPage):
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         entry = self._entry()
         if entry is None:
-            return [(("the report of an iteration appears here", "muted"),)]
+            return [(("choose an iteration to see its report", "muted"),)]
         for envelope in self.dev.feed.events:
             self._facts.take(envelope)
         self.sheet.set_title(f"REPORT {view.glyphs.sep} T{outside(entry[0])} iteration {entry[1]}")
         facts = self._facts.found.get(entry)
         if facts is None:
-            return [(("reading what it did" if not self.loaded else "the journal has nothing of it", "muted"),)]
+            return [(("loading the report" if not self.loaded else "the journal has no record of it", "muted"),)]
         return report_lines(
             view, view.state.tasks[entry[0]], entry[1], facts, self._facts.before(*entry), min(width, WIDEST)
         )

@@ -11,10 +11,10 @@ from tui.screens.list_page import ListPage
 
 def learning_lines(view: View, one: LearningLine, width: int) -> list[Line]:
     glyphs = view.glyphs
-    kind = "dropped: no prompt is given it" if one.dropped else "to avoid" if one.avoid else "decided"
+    kind = "dropped: not in prompts any more" if one.dropped else "avoid" if one.avoid else "decided"
     lines: list[Line] = [*wrap(outside(one.title), width, "fg bold"), crop([(kind, "muted")], width)]
     if one.disputes:
-        said = f"contradicted {plural(len(one.disputes), 'time')} since a human last spoke"
+        said = f"contradicted {plural(len(one.disputes), 'time')} since a human last decided"
         lines += [BLANK, *wrap(said, width, "warn", first=f"{glyphs.warn} ")]
         for words in one.disputes:
             lines += wrap(outside(words), width, "fg", first="  ")
@@ -25,7 +25,7 @@ def learning_lines(view: View, one: LearningLine, width: int) -> list[Line]:
     if one.files:
         lines += [BLANK, *wrap(", ".join(outside(path) for path in one.files), width, "muted", first="about  ")]
     if not one.dropped:
-        lines += [BLANK, *wrap(f"devteam learnings drop {outside(one.name)}", width, "accent", first="drop it  ")]
+        lines += [BLANK, *wrap(f"devteam learnings drop {outside(one.name)}", width, "accent", first="to drop it: ")]
     return lines
 
 
@@ -44,13 +44,13 @@ class Learnings(ListPage):
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         if not self._learnings:
-            return wrap(self.without("nothing is learnt yet"), width, "muted"), [0]
+            return wrap(self.without("no learnings yet"), width, "muted"), [0]
         return [_row(view, one, width) for one in self._learnings], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         at = self.menu.cursor
         if not 0 <= at < len(self._learnings):
-            words = "Decisions that agents write down, and what failed and why, are kept here for every later prompt."
+            words = "Decisions that agents write down, and what failed and why, are kept for later prompts."
             return wrap(words, width, "muted")
         one = self._learnings[at]
         self.sheet.set_title(outside(one.name))

@@ -18,7 +18,7 @@ from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.screens.page import Page
 
-FILTER = "words to look for; enter keeps, esc ends"
+FILTER = "filter; enter: keep, esc: clear"
 
 UNBOUND = 400
 """Cells in which no row of a list is cut."""
@@ -69,7 +69,10 @@ class SheetPage(Page):
 
     def without(self, nothing: str) -> str:
         """What an empty page says: why it has no answer, that there is nothing, or that it still looks."""
-        return outside(self.error) or (nothing if self.loaded else "looking")
+        return outside(self.error) or (nothing if self.loaded else "loading")
+
+    def pane_name(self) -> str:
+        return (self.focused.id or "") if self.focused is not None else ""
 
     @property
     def sheet(self) -> Sheet:

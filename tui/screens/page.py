@@ -80,6 +80,13 @@ class Page(Screen[None]):
         """Which of its faces the page shows, where it has several."""
         return ""
 
+    def pane_name(self) -> str:
+        """Which part of it has the keys, for the footer."""
+        return ""
+
+    def has_hunks(self) -> bool:
+        return False
+
     def situation(self, view: View) -> Situation:
         """What the footer and the palette go by."""
         return Situation(
@@ -90,6 +97,8 @@ class Page(Screen[None]):
             text=hasattr(self, "text_to_save"),
             restarts=self.dev.options.restart is not None,
             deep=len(self.dev.screen_stack) > self.dev.bottom,
+            pane=self.pane_name(),
+            hunks=self.has_hunks(),
         )
 
     def on_resize(self) -> None:

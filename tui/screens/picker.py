@@ -42,10 +42,10 @@ class Picker(ListPage):
             ((pad("status", 9), "muted"), (outside(sprint.status), "fg")),
             ((pad("done", 9), "muted"), *done),
             ((pad("spent", 9), "muted"), (money(sprint.spent_usd), "fg")),
-            ((pad("last", 9), "muted"), (day_and_time(sprint.at, view.state.utc_offset) or "never worked on", "fg")),
+            ((pad("last run", 9), "muted"), (day_and_time(sprint.at, view.state.utc_offset) or "never run", "fg")),
             BLANK,
-            (("enter ", "accent bold"), ("opens it", "muted")),
-            ((f"{self.dev.keys.shown('replay')} ", "accent bold"), ("plays it again from the beginning", "muted")),
+            (("enter ", "accent bold"), ("open it", "muted")),
+            ((f"{self.dev.keys.shown('replay')} ", "accent bold"), ("replay it from the beginning", "muted")),
         ]
         return facts
 

@@ -47,7 +47,7 @@ class Questions(ListPage):
             rows.append(question_row(view, gate, width))
             self._entries.append(gate)
         if not rows:
-            return [(("nothing was asked yet", "muted"),)], [0]
+            return [(("no questions yet", "muted"),)], [0]
         return rows, [at for at, entry in enumerate(self._entries) if entry is None]
 
     def _entry(self) -> Entry:
@@ -58,13 +58,13 @@ class Questions(ListPage):
         entry = self._entry()
         cards = needs(view.state)
         if entry is None:
-            return wrap("Gates, questions of the planner and parked work appear here.", width, "muted")
+            return wrap("Gates, questions of the planner and parked tasks appear here.", width, "muted")
         if isinstance(entry, str):
             card = next((one for one in cards if one.task == entry), None)
             self.sheet.set_title(f"T{outside(entry)}")
             lines = wrap(outside(card.why), width, "fg") if card is not None else []
             more = outside(card.again) if card is not None else ""
-            return [*lines, *(wrap(more, width, "accent", first="do  ") if more else [])]
+            return [*lines, *(wrap(more, width, "accent", first="to do: ") if more else [])]
         gate = view.state.gates.get(entry.id, entry)
         self.sheet.set_title(f"{outside(gate.id)} {view.glyphs.sep} {gate.kind}")
         card = next((one for one in cards if one.gate == gate.id), None)

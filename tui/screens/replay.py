@@ -15,6 +15,7 @@ from tui.kit.glyphs import Glyphs
 from tui.kit.paint import Line, Span, width_of
 from tui.kit.view import View
 from tui.kit.wording import duration, share
+from tui.panels.strip import StripPanel
 from tui.screens.dashboard import Dashboard
 
 SPEEDS = (1.0, 4.0, 16.0, 64.0)
@@ -89,8 +90,10 @@ class ReplayScreen(Dashboard):
     NAME = "replay"
     CSS_PATH = ["dashboard.tcss", "replay.tcss"]
     BINDINGS = [
-        Binding("full_stop,right", "step(10)", "forward", show=False),
-        Binding("comma,left", "step(-10)", "back", show=False),
+        Binding("full_stop,right", "step(1)", "forward", show=False),
+        Binding("comma,left", "step(-1)", "back", show=False),
+        Binding("shift+right", "step(10)", "far forward", show=False),
+        Binding("shift+left", "step(-10)", "far back", show=False),
         Binding("greater_than_sign", "speed(1)", "faster", show=False),
         Binding("less_than_sign", "speed(-1)", "slower", show=False),
         Binding("home", "jump(0)", "beginning", show=False),
@@ -124,9 +127,18 @@ class ReplayScreen(Dashboard):
             player.pause(False)
         self.dev.redraw()
 
-    def action_step(self, seconds: int) -> None:
+    def mounted(self) -> None:
+        super().mounted()
+        self.query_one(StripPanel).focus()
+
+    def action_step(self, cells: int) -> None:
+        """As far as the strip's own keys go, from wherever the keys are."""
+        self.query_one(StripPanel).action_step(cells)
+
+    def scrub(self, at: float) -> None:
         if self.player is not None:
-            self._seek(self.player.now() + seconds * max(1.0, self.player.speed))
+            self.player.pause()
+        self._seek(at)
 
     def action_jump(self, part: int) -> None:
         if self.player is not None:

@@ -26,7 +26,7 @@ def policy_lines(view: View, width: int) -> list[Line]:
             f"implementation {duration(policy.timeouts.implementation)}, checks {duration(policy.timeouts.checks)}",
         ),
         ("halt on", ", ".join(policy.halt_conditions).replace("_", " ")),
-        ("sandbox", outside(view.state.sandbox) or "not running"),
+        ("sandbox", outside(view.state.sandbox) or "none yet"),
     ]
     return [line for label, value in rows for line in wrap(value, width, "fg", first=pad(label, 12), rest=" " * 12)]
 
@@ -84,15 +84,15 @@ class Settings(ListPage):
         return rows, [at for at, entry in enumerate(self._entries) if entry is None]
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
-        self.sheet.set_title("THIS RUN", "enter keeps what the cursor is on")
+        self.sheet.set_title("THIS RUN", "enter: apply")
         sample: list[Line] = [
-            (("how it looks", "muted bold"),),
+            (("preview", "muted bold"),),
             (
                 (f"{view.glyphs.ok} pass  ", "good"),
                 (f"{view.glyphs.bad} fail  ", "bad"),
                 (f"{view.glyphs.warn} warning  ", "warn"),
                 (f"{view.glyphs.gate} gate  ", "gate"),
-                ("muted words", "muted"),
+                ("muted text", "muted"),
             ),
             tuple(
                 (f"{view.rung_name(number)}  ", f"rung-{min(number, 3) + 1}")

@@ -26,19 +26,19 @@ Measure = Callable[[Statistics], float | None]
 MEASURES: tuple[tuple[str, str, Measure, Callable[[float], str]], ...] = (
     ("FIRST-PASS RATE", "good", lambda one: _share(one.first_pass, one.complete), lambda value: f"{value:.0f} %"),
     (
-        "DOLLARS A COMPLETED TASK",
+        "COST PER COMPLETED TASK",
         "accent",
         lambda one: one.usd_complete / one.complete if one.complete else None,
         money,
     ),
     (
-        "CLAIMS THE EVIDENCE CONTRADICTED",
+        "CLAIMS CONTRADICTED BY EVIDENCE",
         "bad",
         lambda one: _share(one.contradicted, one.claims),
         lambda value: f"{value:.0f} %",
     ),
     (
-        "MINUTES A COMPLETED TASK",
+        "MINUTES PER COMPLETED TASK",
         "rung-3",
         lambda one: one.seconds_complete / 60 / one.complete if one.complete else None,
         lambda value: f"{value:.1f}",
@@ -48,7 +48,9 @@ MEASURES: tuple[tuple[str, str, Measure, Callable[[float], str]], ...] = (
 
 def stats_lines(view: View, sprints: Sequence[SprintStatistics], width: int, height: int) -> list[Line]:
     if not sprints:
-        return wrap("No sprint has run here yet: after the first one this page shows what it came to.", width, "muted")
+        return wrap(
+            "No sprint has run in this repository yet. This page shows statistics after the first one.", width, "muted"
+        )
     total = together(one.figures for one in sprints)
     words = _words(total, width if width < TWO_COLUMNS else (width - 3) // 2)
     who = _resolved(view, total, width if width < TWO_COLUMNS else (width - 3) // 2)
@@ -68,7 +70,7 @@ def stats_lines(view: View, sprints: Sequence[SprintStatistics], width: int, hei
 
 
 def _words(total: Statistics, width: int) -> list[Line]:
-    lines: list[Line] = [((f"{plural(total.sprints, 'sprint').upper()} TOGETHER", "muted bold"),)]
+    lines: list[Line] = [((f"{plural(total.sprints, 'sprint').upper()} IN TOTAL", "muted bold"),)]
     for label, value in total.rows():
         if label in ("sprints", "resolved by", "forecast against outcome"):
             continue
@@ -78,7 +80,7 @@ def _words(total: Statistics, width: int) -> list[Line]:
 
 def _resolved(view: View, total: Statistics, width: int) -> list[Line]:
     """Who made tasks complete: a rung by itself, the council, a human."""
-    lines: list[Line] = [(("WHO RESOLVED IT", "muted bold"),)]
+    lines: list[Line] = [(("RESOLVED BY", "muted bold"),)]
     most = max(total.resolved_by.values(), default=0)
     for name, count in sorted(total.resolved_by.items(), key=lambda one: -one[1])[:6]:
         left: list[Span] = [(pad(outside(name), 12), "fg"), (f"{count:>4}  ", "fg bold")]
@@ -94,8 +96,8 @@ def _forecast(view: View, total: Statistics, width: int) -> list[Line]:
         f"{money(total.forecast_usd)} {glyphs.arrow} {money(total.forecast_spent)}, "
         f"{total.forecast_seconds / 60:.0f} min {glyphs.arrow} {total.forecast_took / 60:.0f} min"
     )
-    heading: Line = (("FORECAST AND OUTCOME", "muted bold"),)
-    basis = f"of {plural(total.forecast_tasks, 'task')} that had been forecast"
+    heading: Line = (("FORECAST AND ACTUAL", "muted bold"),)
+    basis = f"of {plural(total.forecast_tasks, 'task')} with a forecast"
     return [BLANK, heading, crop([(said, "fg")], width), crop([(basis, "muted")], width)]
 
 
@@ -112,7 +114,7 @@ def _plot(
     points = tuple((at, value) for at, value in values if value is not None)
     heading: Line = ((title, "muted bold"),)
     if len(points) < 2:
-        said = f"{words(points[0][1])} in its one sprint" if points else "nothing measured yet"
+        said = f"{words(points[0][1])} in one sprint" if points else "nothing measured yet"
         return [heading, crop([(said, "fg")], width)]
     names = [short_sprint(outside(one.sprint)) for one in sprints]
 
@@ -120,18 +122,19 @@ def _plot(
         return names[max(0, min(len(names) - 1, round(at) - 1))]
 
     series = Series(points=points, style=style)
-    drawn = plot([series], width, height - 1, view.glyphs, y_words=words, x_words=sprint_at)
+    places = [float(number) for number in range(1, len(sprints) + 1)]
+    drawn = plot([series], width, height - 1, view.glyphs, y_words=words, x_words=sprint_at, x_marks=places)
     return [spread([(title, "muted bold")], [(f"last {words(points[-1][1])}", style)], width), *drawn]
 
 
 def _sprints(view: View, sprints: Sequence[SprintStatistics], width: int) -> list[Line]:
-    lines: list[Line] = [(("SPRINT BY SPRINT", "muted bold"),)]
+    lines: list[Line] = [(("SPRINTS", "muted bold"),)]
     for one in reversed(sprints):
         figures = one.figures
-        first = f"{_share(figures.first_pass, figures.complete) or 0:.0f} % at once" if figures.complete else ""
+        first = f"{_share(figures.first_pass, figures.complete) or 0:.0f} % first pass" if figures.complete else ""
         right: list[Span] = [
             (f"{figures.complete} of {figures.tasks}", "fg"),
-            (f"  {first:>13}" if width >= 80 else "", "muted"),
+            (f"  {first:>16}" if width >= 80 else "", "muted"),
             (f"  {money(figures.usd):>8}", "fg"),
         ]
         left: list[Span] = [(outside(one.sprint), "fg"), (f"  {outside(one.title)}", "muted")]
@@ -155,5 +158,5 @@ class Stats(SheetPage):
         if self.error:
             return wrap(outside(self.error), width, "bad")
         if not self.loaded:
-            return [(("adding up the sprints", "muted"),)]
+            return [(("loading the sprints", "muted"),)]
         return stats_lines(view, self._sprints, width, height)

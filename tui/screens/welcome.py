@@ -29,31 +29,36 @@ class Way(Struct, frozen=True, kw_only=True):
 WAYS = (
     Way(
         action="request",
-        title="Say what you want",
+        title="Describe what you want",
         command='devteam plan "add login"',
-        about="a plan is made of it, and you approve it",
+        about="a plan is drafted for your approval",
     ),
     Way(
         action="plan",
         title="Start from a plan",
         command="devteam plan --from plan.md",
-        about="makes a sprint of your plan file",
+        about="turns a plan file into a sprint",
     ),
     Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint; no key, no network"),
     Way(
         action="init",
         title="Set up this repository",
         command="devteam init",
-        about="writes the config with the checks it finds",
+        about="writes the config with the checks found",
     ),
     Way(
         action="doctor",
         title="Check this machine",
         command="devteam doctor",
-        about="agents, sandbox, tools: what is there",
+        about="which agents, sandbox and tools are there",
     ),
 )
-OUTSIDE = Way(action="git", title="Make a repository here", command="git init", about="how your files stay safe")
+OUTSIDE = Way(
+    action="git",
+    title="Create a repository here",
+    command="git init",
+    about="devteam needs git to keep your files safe",
+)
 
 
 class Welcome(Page):
@@ -113,11 +118,11 @@ def hello_lines(in_repo: bool, width: int) -> list[Line]:
     ]
     if in_repo:
         lines += wrap(
-            "There is no sprint here yet. As soon as one is made, by you or by another terminal, this screen shows it.",
+            "There is no sprint yet. This screen shows one as soon as it is created, here or in another terminal.",
             width,
             "muted",
         )
     else:
-        lines += wrap("This folder is in no git repository, so there is nothing to work on here.", width, "warn")
-        lines += wrap("Go to one with cd, or type git init, then devteam tui.", width, "muted")
+        lines += wrap("This folder is not in a git repository.", width, "warn")
+        lines += wrap("Change to one with cd, or run git init here, then start devteam tui again.", width, "muted")
     return lines
