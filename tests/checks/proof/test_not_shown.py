@@ -135,3 +135,15 @@ def test_an_example_of_a_form_is_shown_by_other_numbers() -> None:
     assert inputs(TaskSpec(id="1", title="x", description='It ends with lines like "top 3 mm of it".')) == []
     assert inputs(TaskSpec(id="1", title="x", description='Sort "room 7 b" first')) == ["room 7 b"]
     assert not_shown(TaskSpec(id="1", title="x", description='Sort "room 7 b" first'), "f('hall 3 c')", "", "")
+
+
+@pytest.mark.parametrize(
+    ("test", "left"),
+    [
+        ('assertIn("line 4", str(caught.exception))', []),
+        ('assertIn("row 4", str(caught.exception))', ["line N"]),
+    ],
+)
+def test_a_form_with_a_blank_is_shown_by_what_fills_it(test: str, left: list[str]) -> None:
+    task = TaskSpec(id="1", title="Bad lines", accept=('for "line N" it says which',))
+    assert [one for one in not_shown(task, test, test, "") if "line" in one] == left

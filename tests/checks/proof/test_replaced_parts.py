@@ -76,10 +76,12 @@ async def test_a_proof_that_replaces_a_constant_of_the_change(
         ("assert a\nfor x in rows:\n    assert x", {2, 4}, 0),
         ("assert a\nwith raises(E):\n    f()\n    assert b", {2}, 5),
         ("assert a\nif windows:\n    assert b", {2}, 0),
-        ("assert a\ndef inner():\n    assert b", {2}, 0),
+        ("assert a\ndef inner():\n    assert b", {2}, 4),
+        ("assert a\ndef never():\n    assert False", {2}, 0),
         ("assert a\nassert (\n    b\n)", {2, 4}, 0),
         ("self.assertTrue(a)\nself.assertTrue(b)", {2}, 3),
-        ("assert a", set(), 0),
+        ("for a, b in zip(f(), [1]):\n    assert a == b", set(), 3),
+        ("with raises(E):\n    f()", set(), 0),
     ],
 )
 def test_an_assertion_that_is_never_reached(body: str, reached: set[int], line: int) -> None:

@@ -168,6 +168,9 @@ def _both_sides(told: str, fresh: str) -> bool:
     return any(number < low for number in tried) and any(number > high for number in tried)
 
 
+_BLANK = re.compile(r"(?<![\w%$-])(?:[A-Z]|FILE|NAME|PATH|DIR|TEXT|WORD|COUNT|NUMBER|VALUE|KEY|LINE|DATE)(?![\w-])")
+
+
 def _stands(value: str, text: str, known: set[str]) -> bool:
     if len(value) <= 2 and not value.isalnum():  # a separator, a sign: in every text, but not as a text of its own
         return any(f"{mark}{value}{mark}" in text for mark in "\"'`") or f"({value})" in text
@@ -177,6 +180,9 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True
     if len(re.findall(r"[A-Za-z]{2,}", value)) > 1 and re.search(r"\d", value) and _shape(value) in _shape(text):
         return True  # an example of a form: other numbers, the same words around them
+    if _BLANK.search(value):  # "line N", "N FILE": a form, with anything in its blanks
+        around = [re.escape(part) for part in _BLANK.split(value)]
+        return re.search(r"[^\s\"'`]+".join(around), text) is not None
     words = _words(value)
     plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
     return bool(words) and words <= known and plain

@@ -10,6 +10,7 @@ import asyncio
 import difflib
 import io
 import tokenize
+import warnings
 from collections.abc import Sequence
 
 from engine.core.grants import Rule
@@ -114,7 +115,9 @@ def _put_back(after: bytes, token: tokenize.TokenInfo, was: str) -> bytes | None
     lines[row - 1] = line[:column] + was + line[column + len(token.string) :]
     text = "".join(lines)
     try:
-        compile(text, "taken back", "exec")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(text, "taken back", "exec")
     except (SyntaxError, ValueError):
         return None
     return text.encode()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -122,7 +123,9 @@ def _program(tree: ast.Module, more: Sequence[ast.stmt]) -> bytes:
         at += 1
     tree.body[at:at] = ast.parse(SEEN).body
     text = ast.unparse(ast.fix_missing_locations(tree))
-    compile(text, "varied", "exec")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python says about a test of theirs is not for our own output
+        compile(text, "varied", "exec")
     return text.encode("utf-8", "surrogateescape")
 
 

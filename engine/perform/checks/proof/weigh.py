@@ -252,9 +252,12 @@ class Weighing(EditedTests):
             if proof.kind != "new" or not proof.path.endswith(".py"):
                 continue
             test = proof.name.partition("[")[0]
+            runs = self.r2.get(proof.check, ())
+            if not runs or any(run.report.canaries is None for run in runs):
+                continue  # nobody counted
             marks = {
                 mark
-                for run in self.r2.get(proof.check, ())
+                for run in runs
                 for id, case in rules.by_id(run).items()
                 if id.partition("[")[0].partition(" ")[0] == test
                 for mark in case.reached
