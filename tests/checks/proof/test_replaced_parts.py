@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict
+from engine.perform.checks.proof import suspects
+from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.replaced_parts import without_replacements
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from tests.checks.proof.test_judged import judged
@@ -87,6 +89,20 @@ async def test_a_proof_that_replaces_a_constant_of_the_change(
 def test_an_assertion_that_is_never_reached(body: str, reached: set[int], line: int) -> None:
     source = "def test_a(self=0):\n" + "".join(f"    {one}\n" for one in body.split("\n"))
     assert never_reached(source.encode(), "test_a", reached) == line
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ('assert (price(5) == 1, "five")', ["tautology"]),
+        ('assert price(5) == 45, "five"', []),
+        ("assert (price(5), price(4)) == (45, 40)", []),
+    ],
+)
+def test_an_assertion_about_a_tuple_is_about_nothing(line: str, rules: list[str]) -> None:
+    test = f"def test_five():\n    {line}\n".encode()
+    one = Owned(path="t.py", before=None, after=test, owner=Owner.NEW_TEST, why="")
+    assert [hit[0] for hit in suspects._hits(one)] == rules
 
 
 async def test_a_new_test_whose_loop_turns_no_round_is_asked_about(tmp_path: Path) -> None:

@@ -145,9 +145,14 @@ def _hits(one: Owned) -> list[Hit]:
         return [hit for hit in hits if hit[0] in MEANS_SOMETHING and not (started and "exits" in hit[2])]
     if one.owner in (Owner.TEST, Owner.NEW_TEST):
         hits = suspicious_python(one.after, one.before or b"", test=True)
-        weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK]
+        weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK or _of_a_tuple(hit)]
         return [*(hit for hit in hits if hit[0] == Rule.SUSPICIOUS_SOURCE), *weak]
     return []
+
+
+def _of_a_tuple(hit: Hit) -> bool:
+    """`assert (value == 5, "message")` is always true, and nobody means that."""
+    return hit[0] == Rule.TAUTOLOGY and hit[2].startswith("`assert (")
 
 
 def _question(rule: str, text: str, one: Owned, line: int, code: str = "") -> Question:
