@@ -237,7 +237,7 @@ async def test_ctrl_c_hints_first_and_says_what_leaving_does() -> None:
             assert app.return_value is None
         await pilot.press("ctrl+c")
     assert app.return_value == Leave()
-    assert "the run stops" in said[0] and "the engine goes on" in said[1]
+    assert "the run stops" in said[0] and "the engine keeps running" in said[1]
 
 
 async def test_welcome_leads_on() -> None:
