@@ -10,7 +10,7 @@ from textual.widget import Widget
 
 from engine.core.model import Struct
 from tui.app.options import Leave
-from tui.kit.paint import BLANK, Line, Span, pad, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, pad, wrap
 from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
@@ -31,26 +31,26 @@ WAYS = (
         action="request",
         title="Describe what you want",
         command='devteam plan "add login"',
-        about="a plan is drafted for your approval",
+        about="drafts a plan for approval",
     ),
     Way(
         action="plan",
         title="Start from a plan",
         command="devteam plan --from plan.md",
-        about="turns a plan file into a sprint",
+        about="makes a sprint of a file",
     ),
-    Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint; no key, no network"),
+    Way(action="demo", title="Watch the demo", command="devteam demo", about="a sample sprint, offline"),
     Way(
         action="init",
         title="Set up this repository",
         command="devteam init",
-        about="writes the config with the checks found",
+        about="writes the config",
     ),
     Way(
         action="doctor",
         title="Check this machine",
         command="devteam doctor",
-        about="which agents, sandbox and tools are there",
+        about="agents, sandbox and tools",
     ),
 )
 OUTSIDE = Way(
@@ -88,7 +88,7 @@ class Welcome(Page):
             spans: list[Span] = [
                 (pad(way.title, 26), "fg bold"),
                 (pad(way.command, 30), "accent"),
-                (way.about if width >= 90 else "", "muted"),
+                (way.about if cells_of(way.about) + 56 < width else "", "muted"),
             ]
             rows.append(tuple(spans))
         ways.set_rows(rows)
