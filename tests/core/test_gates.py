@@ -117,7 +117,7 @@ def test_the_fix_gate_shows_the_analysis() -> None:
 def test_the_blocked_prompt_names_blocker_and_cure() -> None:
     task = a_task(blocker="claude: not logged in", action="claude login", claim_text="I cannot", recovery="")
     gate = gates.open_blocked(a_state(task), task, "G1")
-    assert gate.body.splitlines() == ["claude: not logged in", "I cannot", "what mends it: claude login"]
+    assert gate.body.splitlines() == ["claude: not logged in", "I cannot", "to do: claude login"]
     named = gates.name_blocker(task)
     assert named is not None
     assert (named.health, named.reason) == (Health.BLOCKED, "claude: not logged in")

@@ -245,7 +245,7 @@ LOGIN = bad(ResultKind.AUTH, hint="claude login")
 def test_attended_a_mended_blocker_lets_the_same_iteration_go_on(kind: str) -> None:
     world = begin(Story(implement=[bad(ResultKind(kind), hint="claude login")]), policy=AUTO, attended=True)
     assert the_gate(world) == "blocked"
-    assert "what mends it: claude login" in world.state.open_gates()[0].body
+    assert "to do: claude login" in world.state.open_gates()[0].body
     answer(world, "retry")
     assert [(call.iteration, call.attempt) for call in implementers(world)] == [(1, 1), (1, 1)]
     assert world.state.outcome == "done"

@@ -78,7 +78,7 @@ STYLES = {
     "assert.throws(() => f(-3), /bad 9/)": ("3",),
     "const list = [4, 5]; assert.ok(f(list[0], { k: 8, 'q': 9 }))": ("4", "5", "8", "9"),
     "const path = join('a', 'b'); assert.equal(f(path, `t ${1}`, 0xff, 1e3), 1)": ("'b'",),
-    "assert.equal(f(/[/'\"]5/.test('a1')), true) // 12 'x": ("'a1'",),
+    "assert.equal(f(/[/'\"]5/.test('a1')), true) // 12 'x": ("'a1'", "'1'"),
 }
 
 
