@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.core.commands import Answer
@@ -148,6 +148,7 @@ async def test_learnings_that_agents_doubt_come_first() -> None:
     width=st.integers(20, 120),
     height=st.integers(4, 20),
 )
+@example(values=[0.0, 5e-324], width=20, height=4)
 def test_axes_are_whole_round_and_even(values: list[float], width: int, height: int) -> None:
     """Every label of a plot is whole, at equal distances, and nothing lies above the highest."""
     points = tuple((float(at), value) for at, value in enumerate(values, 1))

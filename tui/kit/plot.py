@@ -109,7 +109,7 @@ def legend_line(series: Sequence[Series], glyphs: Glyphs, width: int) -> Line | 
 def nice_ticks(low: float, high: float, wanted: int) -> list[float]:
     """Round numbers from `low` to at least `high`, about as many as wanted."""
     span = high - low
-    if not math.isfinite(span) or span <= 0:
+    if not math.isfinite(span) or span < 1e-9:  # nothing that a screen could show
         return [low, low + 1.0]
     rough = span / max(1, wanted)
     power = 10.0 ** math.floor(math.log10(rough))
