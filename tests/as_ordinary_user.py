@@ -31,6 +31,8 @@ def main() -> int:
         words = ["-p", "no:cacheprovider", "-m", "not torture and not real", f"--basetemp={own / 'tmp'}"]
         words += given[without:] or TESTS
         path = "/usr/local/bin:/usr/bin:/bin"
+        if (found := shutil.which("bwrap")) and not shutil.which("bwrap", path=path):
+            path = f"{Path(found).parent}:{path}"  # unpacked somewhere for this run
         if without:
             path = hidden(path, place / "programs")
         command = [sys.executable]

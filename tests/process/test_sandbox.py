@@ -42,6 +42,13 @@ async def test_where_the_process_believes_to_be(grounds: Grounds, mode: SandboxN
     assert (grounds.clone / "made").exists() and not (grounds.checkout / "made").exists()
 
 
+@pytest.mark.parametrize("mode", CONFINING)
+async def test_control_groups_are_named_as_they_are_mounted(grounds: Grounds, mode: SandboxName) -> None:
+    """Java compares the two to learn how much memory there is, and ends where they do not fit."""
+    finished = await grounds.spawner(mode).run(grounds.spec("cat", "/proc/self/cgroup"))
+    assert finished.stdout.decode() == Path("/proc/self/cgroup").read_text()
+
+
 @pytest.mark.parametrize("mode", MODES)
 async def test_private_home_is_kept_and_the_users_is_not_seen(grounds: Grounds, mode: SandboxName) -> None:
     (grounds.home / ".netrc").write_text("password")

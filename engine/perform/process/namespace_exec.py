@@ -1,7 +1,7 @@
 """Run alone, as `python -I -S namespace_exec.py OPTION... -- COMMAND...`: the sandbox where there is no bubblewrap.
 
 It speaks the part of bubblewrap's command line that our recipe (`sandbox.recipe`) uses and does the same with the
-kernel's own calls, so that both modes are one recipe: own user, mount, pid, ipc, uts, cgroup and, where asked, network
+kernel's own calls, so that both modes are one recipe: own user, mount, pid, ipc, uts and, where asked, network
 namespace; everything read-only but what is bound; no capabilities; nothing outlives it. Three processes as there: this
 one, the first of the new pid namespace, and the command. It fails closed: what cannot be done ends it, COMMAND unrun.
 Needs Linux 5.12 (mount_setattr).
@@ -33,8 +33,8 @@ from engine.perform.process.self_confinement import (
     untouchable,
 )
 
-MOUNTS, CGROUPS, UTS, IPC, USERS, PIDS, NETWORK = (
-    0x00020000, 0x02000000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
+MOUNTS, UTS, IPC, USERS, PIDS, NETWORK = (
+    0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
 )  # fmt: skip
 MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REC, MS_SLAVE, MNT_DETACH = 2, 4, 8, 0x4000, 1 << 19, 2
 OPEN_TREE, MOVE_MOUNT, OPENAT2, MOUNT_SETATTR = 428, 429, 437, 442
@@ -44,7 +44,7 @@ MOVE_FROM_EMPTY, MOVE_TO_EMPTY = 0x4, 0x40
 ATTR_RDONLY, ATTR_NOSUID, ATTR_NODEV = 1, 2, 4
 RESOLVE_IN_ROOT, RESOLVE_NO_MAGICLINKS = 0x10, 0x02
 FLAGS = (
-    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
+    *("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"),
     *("--unshare-net", "--disable-userns", "--die-with-parent", "--new-session"),
 )
 ONE = ("--cap-drop", "--json-status-fd", "--dev", "--proc", "--tmpfs", "--dir", "--chdir")
@@ -252,7 +252,6 @@ def main() -> None:
     die_with_parent()
     wanted = PIDS | IPC | UTS | (NETWORK if "--unshare-net" in flags else 0)
     checked(libc.unshare(wanted), "namespaces")
-    libc.unshare(CGROUPS)  # where there are some
     alive, lifeline = os.pipe()
     first = os.fork()
     if first == 0:

@@ -61,7 +61,7 @@ def recipe(
 ) -> list[str]:
     """The options up to and with `--`. Later mounts cover earlier ones: by depth, hiding before putting back."""
     home = inner_home(spec, ground)
-    argv = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    argv = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"]
     # Started by root it would keep every capability and could remount the root writable.
     argv += [*mode.flags, "--cap-drop", "ALL", "--die-with-parent", "--new-session"]
     if not confine.network:
