@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.foreign.fetch import environment, node_modules
+from tests.foreign.fetch import Unreachable, environment, node_modules
 from tests.foreign.projects import PROJECTS, UNITTEST, Foreign, python
 
 CART = "def total(prices):\n    result = 0\n    for price in prices:\n        result += price\n    return result\n\n\ndef cheapest(prices):\n    return min(prices)\n"
@@ -30,6 +30,19 @@ def files(table: dict[str, str], *then: Callable[[Path], object]) -> Callable[[P
 
 def _environment(*wanted: str) -> Callable[[Path], None]:
     return lambda folder: environment(folder, *wanted, editable=False)
+
+
+def junit4(text: str) -> str:
+    """A test of JUnit 5's as one of JUnit 4's."""
+    text = text.replace("org.junit.jupiter.api.Assertions", "org.junit.Assert").replace(
+        "org.junit.jupiter.api", "org.junit"
+    )
+    return text.replace("\nclass ", "\npublic class ").replace("    void ", "    public void ")
+
+
+def _jars(_folder: Path) -> None:
+    if not Path("/usr/share/java/junit4.jar").exists():
+        raise Unreachable("junit4.jar of the system's packages is not here")
 
 
 def _locked(folder: Path) -> None:
@@ -104,6 +117,13 @@ MAVEN = {
     "src/main/java/shop/Cart.java": CART_JAVA, "src/test/java/shop/CartTest.java": CART_JAVA_TEST,
 }  # fmt: skip
 
+GRADLE_BUILD = "plugins {\n    id 'java'\n}\n\nrepositories {\n    flatDir { dirs '/usr/share/java' }\n}\n\ndependencies {\n    testCompile name: 'junit4'\n    testCompile name: 'hamcrest'\n}\n"
+"""By the jars of Debian's packages: its Gradle is 4.4, older than JUnit 5's."""
+GRADLE = {
+    "build.gradle": GRADLE_BUILD, "settings.gradle": "rootProject.name = 'cart'\n",
+    "src/main/java/shop/Cart.java": CART_JAVA, "src/test/java/shop/CartTest.java": junit4(CART_JAVA_TEST),
+}  # fmt: skip
+
 CART_TS = "export function total(prices: number[]): number {\n  let sum = 0;\n  for (const price of prices) {\n    sum += price;\n  }\n  return sum;\n}\n"
 CART_TS_TEST = "import { total } from './cart';\n\ndescribe('total', () => {\n  it('sums', () => {\n    expect(total([1, 2, 3])).toBe(6);\n  });\n\n  it('is nothing for nothing', () => {\n    expect(total([])).toBe(0);\n  });\n});\n"
 JEST_TS = {
@@ -118,6 +138,9 @@ SHAPES = [
     Foreign(name="maven", what="Maven with JUnit 5", make=files(MAVEN), needs=("mvn", "java"), broken=("src/main/java/shop/Cart.java", "sum += price", "sum = price"),
             added=("src/main/java/shop/Cart.java", ADDED_JAVA), test=("src/test/java/shop/AddedTest.java", ADDED_JAVA_TEST), guard="src/test/java/shop/CartTest.java",
             own=("mvn", "--offline", "-B", "-q", "test"), ignore="target/\n"),
+    Foreign(name="gradle", what="Gradle with JUnit 4", make=files(GRADLE, _jars), needs=("gradle", "java"), broken=("src/main/java/shop/Cart.java", "sum += price", "sum = price"),
+            added=("src/main/java/shop/Cart.java", ADDED_JAVA), test=("src/test/java/shop/AddedTest.java", junit4(ADDED_JAVA_TEST)), guard="src/test/java/shop/CartTest.java",
+            own=("gradle", "--offline", "--no-daemon", "-q", "test"), ignore="build/\n.gradle/\n"),
     Foreign(name="jest-typescript", what="jest through ts-jest, tests beside the source", make=files(JEST_TS, node_modules), needs=("npm",), broken=("src/cart.ts", "sum += price", "sum = price"),
             added=("src/cart.ts", "\nexport function devteamAdded(value: number): number {\n  return value + 1;\n}\n"), guard="src/cart.test.ts", own=("npx", "jest"),
             test=("src/added.test.ts", "import { devteamAdded } from './cart';\n\ntest('added', () => {\n  expect(devteamAdded(2)).toBe(3);\n});\n"), ignore="node_modules/\ndist/\n"),
@@ -143,3 +166,11 @@ SHAPES = [
 ]  # fmt: skip
 
 EVERY = [*PROJECTS, *SHAPES]
+CHOSEN = [
+    next(project for project in EVERY if project.name == name)
+    for name in (
+        *("humanize", "pluggy", "cachetools", "xmltodict", "first", "itsdangerous", "inflection-unignored-venv"),
+        *("submodule", "monorepo", "minimist", "tiny-invariant", "pkg-errors", "fnv", "gradle"),
+    )
+]
+"""One of each kind, what `make test-foreign` can finish; the others with MORE=1."""

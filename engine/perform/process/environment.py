@@ -39,6 +39,7 @@ TOOLS = (
         "M2_HOME",
         "MAVEN_HOME",
         "GRADLE_HOME",
+        "GRADLE_USER_HOME",
         "ANDROID_HOME",
         "RBENV_ROOT",
         "ASDF_DIR",

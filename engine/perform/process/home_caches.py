@@ -35,6 +35,8 @@ CACHES = (
     Cache(default=".rustup", variable="RUSTUP_HOME"),
     Cache(default=".m2/repository", java=True),
     Cache(default=".m2/wrapper", java=True),
+    Cache(default=".gradle/caches/modules-2", variable="GRADLE_USER_HOME", below="caches/modules-2", java=True),
+    Cache(default=".gradle/wrapper/dists", variable="GRADLE_USER_HOME", below="wrapper/dists", java=True),
     Cache(default=".ivy2/cache", java=True),
     Cache(default=".nuget/packages", variable="NUGET_PACKAGES"),
     Cache(default=".cache/ms-playwright", variable="PLAYWRIGHT_BROWSERS_PATH"),

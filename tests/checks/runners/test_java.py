@@ -18,10 +18,12 @@ from tests.foreign.shapes import (
     ADDED_JAVA_TEST,
     CART_JAVA,
     CART_JAVA_TEST,
+    GRADLE_BUILD,
     MAVEN_JUNIT,
     MAVEN_PLUGINS,
     MAVEN_PROPERTIES,
     POM,
+    junit4,
 )
 
 RUNNER = JavaRunner()
@@ -67,7 +69,7 @@ def test_a_class_that_does_not_compile_is_a_file_without_results(said: str, tmp_
 def test_maven_asks_nobody_and_takes_what_any_mirror_brought(tmp_path: Path) -> None:
     """Its settings are not shown: with another mirror than the one it came from, an artifact counts as never fetched."""
     (spec,) = detect(fill(tmp_path, {"pom.xml": "<project/>"}), lambda _name: "/usr/bin/mvn")
-    words = spec.command[2].split(";")[0].split()
+    words = spec.command[2].split(";")[1].split()
     assert {"--offline", "-Daether.enhancedLocalRepository.trackingFilename=none"} < set(words) and words[-1] == "test"
 
 
@@ -107,3 +109,53 @@ def test_maven_with_two_modules(tmp_path: Path) -> None:
     new = "one/src/test/java/shop/AddedTest.java"
     _, report = drive(RUNNER, spec, room, files=(new,))
     assert outcomes(report) == {new: "error"} and "cannot find symbol" in report.cases[0].text
+
+
+@pytest.mark.foreign
+@pytest.mark.skipif(
+    shutil.which("gradle") is None or not Path("/usr/share/java/junit4.jar").exists(), reason="no Gradle"
+)
+def test_gradle_with_two_projects(tmp_path: Path) -> None:
+    """The top has settings alone, as `gradle init` makes it; what an earlier build left is no result."""
+    whole = CART_JAVA_TEST.replace("package shop;", "package shop.whole;\n\nimport shop.Cart;").replace("6,", "7,")
+    base = {
+        "settings.gradle": "include 'one', 'two'\n",
+        "one/build.gradle": GRADLE_BUILD,
+        "two/build.gradle": GRADLE_BUILD.replace("dependencies {", "dependencies {\n    compile project(':one')"),
+        "one/src/main/java/shop/Cart.java": CART_JAVA,
+        "one/src/test/java/shop/CartTest.java": junit4(CART_JAVA_TEST),
+        "two/src/test/java/shop/whole/WholeTest.java": junit4(whole.replace("CartTest", "WholeTest")),
+        "one/build/test-results/test/TEST-shop.GoneTest.xml": JUNIT,
+    }
+    room = fill(tmp_path / "room", base)
+    (spec,) = detect(room)
+    _, report = drive(RUNNER, spec, room)
+    assert outcomes(report) == {
+        "one/src/test/java/shop/CartTest.java::sums": "passed",
+        "one/src/test/java/shop/CartTest.java::nothing": "passed",
+        "two/src/test/java/shop/whole/WholeTest.java::sums": "failed",
+        "two/src/test/java/shop/whole/WholeTest.java::nothing": "passed",
+    }
+    only = ("one/src/test/java/shop/CartTest.java",)
+    code, report = drive(RUNNER, spec, room, files=only)
+    assert code == 0 and set(outcomes(report)) == {f"{only[0]}::sums", f"{only[0]}::nothing"}
+    new = "one/src/test/java/shop/AddedTest.java"
+    fill(room, {new: junit4(ADDED_JAVA_TEST)})
+    _, report = drive(RUNNER, spec, room, files=(new,))
+    assert outcomes(report) == {new: "error"} and "cannot find symbol" in report.cases[0].text
+
+
+def test_gradle_says_what_went_wrong_before_its_time(tmp_path: Path) -> None:
+    room = fill(tmp_path / "room", {"build.gradle": ""})
+    (spec,) = detect(room, lambda _name: "/usr/bin/gradle")
+    request = RunRequest(spec=spec, room=room, checkout=room, reports=tmp_path, key=b"k")
+    words = (
+        b"\nFAILURE: Build failed with an exception.\n\n* What went wrong:\nCould not resolve all files for"
+        b" configuration ':testCompileClasspath'.\n> No cached version of junit:junit:4.13.2 available for offline mode.\n"
+        b"\n* Try:\nRun with --stacktrace\n\nBUILD FAILED in 9s\n"
+    )
+    report = RUNNER.read(request, RUNNER.prepare(request), Finished(reason="exited", exit_code=1), words, 0.0)
+    assert report.problems[0] == (
+        "Could not resolve all files for configuration ':testCompileClasspath'. "
+        "No cached version of junit:junit:4.13.2 available for offline mode."
+    )

@@ -14,18 +14,32 @@ from engine.perform.checks.run.spec import CheckSpec
 # through a mirror of their settings, which may hold passwords and are not shown, is theirs all the same.
 MIRRORED = "-Daether.enhancedLocalRepository.trackingFilename=none"
 MAVEN = f"{{program}} --offline -B -q --fail-at-end {MIRRORED} test; {{collect}}"
-GRADLE = "{program} --console=plain --continue cleanTest test; {collect}"
+GRADLE = "{home}{program} --offline --no-daemon --console=plain --continue cleanTest test; {collect}"
+# Gradle writes to its home, and takes scripts from there into every build: each run has one of its own. What the user's
+# holds of packages and of Gradle itself is read there; the wrapper locks beside what it unpacked, so that is linked.
+HOME = (
+    'own="{reports}/gradle"; '
+    'for its in "${GRADLE_USER_HOME:-$HOME/.gradle}" "$(getent passwd "$(id -u)" | cut -d: -f6)/.gradle"; do '
+    '[ -d "$its/caches/modules-2" ] && export GRADLE_RO_DEP_CACHE="$its/caches"; '
+    'for one in "$its"/wrapper/dists/*/*/*; do case "$one" in *.lck) continue;; esac; [ -e "$one" ] || continue; '
+    'there="$own${one#"$its"}"; mkdir -p "${there%/*}"; ln -sf "$one" "$there"; done; done; '
+    'export GRADLE_USER_HOME="$own"; '
+)
 COLLECT = (
     "code=$?; mkdir -p {reports}/junit; find . -path '*/WHERE/*.xml' | tar -cf - -T - | "
     "tar -xf - -C {reports}/junit; exit $code"
 )
 """Out of every module: no option of either tool moves the reports of a build of several."""
+FORGET = "find . -path '*/WHERE/*.xml' -delete; "
+"""What an earlier build of the user's left is no result."""
+
+GRADLE_FILES = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 
 
 def detect_java(package: Package) -> Iterator[Found]:
     if package.has("pom.xml"):
         yield _found(package, ("mvnw", "mvn", "Maven"), MAVEN, "target/surefire-reports")
-    elif package.has("build.gradle", "build.gradle.kts"):
+    elif package.has(*GRADLE_FILES):  # with several projects the top may have settings alone
         yield _found(package, ("gradlew", "gradle", "Gradle"), GRADLE, "build/test-results")
 
 
@@ -48,8 +62,9 @@ def _found(package: Package, names: tuple[str, str, str], line: str, where: str)
         runner="java",
         report="junit",
         install=install,
-        why="pom.xml" if package.has("pom.xml") else "build.gradle",
+        why=next(name for name in ("pom.xml", *GRADLE_FILES) if package.has(name)),
     )
-    lines = [line.replace("{program}", program).replace("{collect}", collect) for program in programs]
+    line = FORGET.replace("WHERE", where) + line.replace("{home}", HOME).replace("{collect}", collect)
+    lines = [line.replace("{program}", program) for program in programs]
     first, *others = [replace(blank, command=("sh", "-c", text)) for text in lines]
     return Candidate(check=first, instead=tuple(others))

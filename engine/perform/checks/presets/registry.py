@@ -13,7 +13,7 @@ from engine.core.model import CheckKind, Struct
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.cmake import detect_cmake
 from engine.perform.checks.presets.compiled import detect_go, detect_make, detect_rust
-from engine.perform.checks.presets.java import detect_java
+from engine.perform.checks.presets.java import GRADLE_FILES, detect_java
 from engine.perform.checks.presets.javascript import detect_javascript
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package, Which, packages
 from engine.perform.checks.presets.python import detect_python
@@ -59,7 +59,7 @@ PRESETS = (
     Preset(name="rust", manifests=("Cargo.toml",), detect=detect_rust, covers=_is_workspace),
     Preset(
         name="java",
-        manifests=("pom.xml", "build.gradle", "build.gradle.kts"),
+        manifests=("pom.xml", *GRADLE_FILES),
         detect=detect_java,
         covers=lambda _top, found: bool(found),
     ),

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from engine import files
 from engine.perform.checks.parse.report import parse_report
 from engine.perform.checks.run.command_runner import CommandRunner
 from engine.perform.checks.run.limits import text_of
@@ -25,6 +26,10 @@ COMPILER = re.compile(
     re.MULTILINE,
 )
 """A line of javac's or kotlinc's, as Maven (`[12,3] …`) and Gradle (`12: error: …`) hand it on."""
+WRONG = re.compile(r"^\* What went wrong:\n(.+?)(?=^\* |\Z)", re.MULTILINE | re.DOTALL)
+"""Gradle's own reason; its last line is the time it took."""
+ELSEWHERE = "allprojects { tasks.withType(Test) { filter { failOnNoMatchingTests = false } } }\n"
+"""In a build of several projects the others have no such class."""
 
 
 class JavaRunner:
@@ -48,8 +53,12 @@ class JavaRunner:
         maven = f"-Dtest={','.join(classes)} -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false"
         if prepared.argv[:2] != ("sh", "-c"):
             return replace(prepared, argv=(*prepared.argv, *maven.split()))
-        gradle = " ".join(f"--tests {shlex.quote(f'*{name}')}" for name in classes)
-        chosen = maven if re.search(r"\bmvnw?\b", prepared.argv[2]) else gradle
+        chosen = maven
+        if not re.search(r"\bmvnw?\b", prepared.argv[2]):
+            script = request.reports / "chosen.gradle"
+            files.write(script, ELSEWHERE, durable=False)
+            names = " ".join(f"--tests {shlex.quote(f'*{name}')}" for name in classes)
+            chosen = f"{names} --init-script {shlex.quote(str(script))}"
         line = re.sub(r"\btest;", lambda _match: f"test {chosen};", prepared.argv[2], count=1)
         return replace(prepared, argv=("sh", "-c", line))
 
@@ -64,6 +73,8 @@ class JavaRunner:
         report = parse_report(request.spec.parser, prepared.report, started)
         if broken and not report.cases:
             report = Report(source=request.spec.parser, counts_tests=True)
+        elif report.problems and (wrong := _went_wrong(stdout + b"\n" + finished.stderr)):
+            report = replace(report, problems=(wrong, *report.problems))
         sources = _classes(request.room)
         cases = []
         for case in report.cases:
@@ -73,6 +84,11 @@ class JavaRunner:
             if wanted:
                 cases.append(replace(case, id=f"{path}::{test}", path=path) if path else case)
         return replace(report, cases=(*cases, *broken))
+
+
+def _went_wrong(output: bytes) -> str:
+    found = WRONG.search(output.decode("utf-8", "replace"))
+    return text_of(" ".join(word for word in found[1].split() if word != ">"), 300) if found else ""
 
 
 def _uncompiled(request: RunRequest, output: bytes) -> list[Case]:
@@ -96,11 +112,11 @@ def _uncompiled(request: RunRequest, output: bytes) -> list[Case]:
 def _classes(room: Path) -> dict[str, str]:
     """Whole class name to its file, by the folders of its package."""
     found: dict[str, str] = {}
-    for folder, names, files in os.walk(room):
+    for folder, names, inner in os.walk(room):
         names[:] = [name for name in names if name not in (".git", "build", "target", "node_modules")]
         inside = os.path.relpath(folder, room).replace(os.sep, "/")
         package = re.sub(r"^.*?src/[^/]+/(?:java|kotlin|groovy|scala)/?", "", inside).replace("/", ".")
-        for name in files:
+        for name in inner:
             if name.endswith(SOURCES):
                 stem = name.rpartition(".")[0]
                 path = name if inside == "." else f"{inside}/{name}"
