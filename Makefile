@@ -53,8 +53,8 @@ test-real: $(STAMP) ## the real agent CLIs from npm against a model server on lo
 proof-suite: $(STAMP) ## wrong and honest changes by the real command line: who is accepted, asked, refused (an hour)
 	@$(PY) -m tests.redteam
 
-test-foreign: $(STAMP) ## real projects from the package registries, from init to land; prints a table
-	@$(PY) -m pytest -m foreign --timeout 3600 -rs tests/foreign tests/checks
+test-foreign: $(STAMP) ## real projects from the package registries, from init to land; prints a table. MORE=1 takes all that are known
+	@$(PY) -m tests.foreign $(if $(MORE),--more)
 
 simulate: $(STAMP) ## the whole engine under seeds: make simulate SEEDS=10000
 	@$(PY) -m tests.simulate 0 $(or $(SEEDS),1000)

@@ -52,12 +52,15 @@ class Row:
 
     def words(self) -> str:
         """Project and version, what init took, what became of each change, calls paid before a refusal."""
-        ratio = f"{sum(self.cpu) / sum(self.own_cpu):.1f} ×" if self.cpu and sum(self.own_cpu) else "–"
         return (
             f"{self.project:<26} {self.version:<22} {self.init:<30} honest {' '.join(self.honest):<28} "
             f"wrong {' '.join(self.wrong):<24} own tests {' '.join(self.own) or '–':<18} paid {self.paid}  "
-            f"CPU {ratio:<7} {self.seconds:.0f} s"
+            f"CPU {self.ratio():<7} {self.seconds:.0f} s"
         )
+
+    def ratio(self) -> str:
+        """CPU of the runs of accepted changes against one run each of the project's own tests."""
+        return f"{sum(self.cpu) / sum(self.own_cpu):.1f} ×" if self.cpu and sum(self.own_cpu) else "–"
 
 
 def devteam(folder: Path, home: Path, *args: str) -> subprocess.CompletedProcess[str]:
