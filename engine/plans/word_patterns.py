@@ -164,6 +164,11 @@ NO_CHANGE = re.compile(
     r"\bno\s+(?:functional\s+|visible\s+)?changes?\s+(?:in|of|to|for)\b|\b(?:output|results?|api)\s+(?:stays?|remains?|is|are)\s+(?:the\s+same|identical|unchanged)\b|"
     r"\bsame\s+(?:output|results?|behaviou?r)\b|\bwithout\s+(?:any\s+)?(?:change|changing)\b.{0,20}\b(?:behaviou?r|results?|output)\b|\bpure\s+refactoring\b", re.I,
 )  # fmt: skip
+ONLY_THERE = re.compile(
+    r"\b(?:without\s+(?:it|them|that|one|an?\b|the\b)|default|otherwise|unless|if|when|where|else|omitted|unset|not\s+(?:given|set|passed|named)|"
+    r"others?|existing\s+(?:callers?|users?|calls?|code))\b", re.I,
+)  # fmt: skip
+"""Nothing changes in one case, so something does in another."""
 AN_EXAMPLE = re.compile(
     r"(?:`[^`\n]*[ (][^`\n]*`|\b\w+\([^()\n]*\))\s+(?:is|gives?|should\s+\w+|must\s+\w+|prints?|shows?|returns?|becomes?|→)\s+[\"'`“\d\[({<-]"
 )

@@ -36,6 +36,7 @@ from engine.plans.word_patterns import (
     NOT,
     NOTHING,
     OF_DOCS,
+    ONLY_THERE,
     ORDER,
     ORDER_ABOUT_CODE,
     ORDER_FOR_TESTS,
@@ -177,7 +178,9 @@ def _by_entries(task: TaskSpec, entries: Iterable[str]) -> tuple[HarmlessKind, .
         return (HarmlessKind.MOVE, HarmlessKind.REMOVAL) if "delete" in verbs else (HarmlessKind.MOVE,)
     if "delete" in verbs:
         return (HarmlessKind.REMOVAL,)
-    return (HarmlessKind.REFACTORING,) if NO_CHANGE.search(" ".join(texts[1:])) else ()
+    clauses = [clause for text in texts[1:] for clause in re.split(r"[.;!?](?=\s|$)|\n", text)]
+    unchanged = any(NO_CHANGE.search(clause) and not ONLY_THERE.search(clause) for clause in clauses)
+    return (HarmlessKind.REFACTORING,) if unchanged else ()
 
 
 def _first_order(description: str) -> list[HarmlessKind]:

@@ -200,6 +200,21 @@ def test_a_description_that_asks_for_more_wants_its_proof() -> None:
     assert "proof: none" in read("Refactor the parser", "All tests pass as before.")
 
 
+@pytest.mark.parametrize(
+    ("accept", "none"),
+    [
+        ("save(path, padding=0) pads each cell by that many blanks; without it nothing changes", False),
+        ("Existing callers: nothing changes for them", False),
+        ("nothing changes for existing callers", False),
+        ("by default the output stays the same", False),
+        ("the result is unchanged unless a limit is named", False),
+        ("every path through it does what it did; nothing changes", True),
+    ],
+)
+def test_nothing_changes_in_one_case_means_that_something_does_in_another(accept: str, none: bool) -> None:
+    assert ("proof: none" in read("Let the writer take a padding", accept=(accept,))) is none
+
+
 FILES = ["tests/golden/report.json", "tests/data/users.csv", "Makefile", "scripts/check.sh", "config/app.yaml", "ci.mk"]
 EDITS = ["Update {}", "Regenerate {}", "Edit {} so that it has the new field", "Add the new key to {}", "Adjust `{}`"]
 

@@ -31,3 +31,17 @@ def test_echoes(added: str, asks: bool) -> None:
 def test_what_was_there_before_is_no_news() -> None:
     after = BASE + "    if seconds == 5400:\n        return '1h30m'\n"
     assert echoes("src/t.py", after.encode(), (after + "\n\nX = 5\n").encode(), [TEST]) == []
+
+
+@pytest.mark.parametrize(
+    ("test", "words", "asks"),
+    [
+        pytest.param("assert table('dotted_grid') == '....'", "", False, id="the test hands it over"),
+        pytest.param("assert table(KIND) == '....'", "Add the format dotted_grid", False, id="the task is about it"),
+        pytest.param("assert table(KIND) == '....'", "Add dots", True, id="nobody said it"),
+    ],
+)
+def test_a_word_of_the_tests_name_is_asked_about_where_nothing_explains_it(test: str, words: str, asks: bool) -> None:
+    added = "FORMATS = {\n    'dotted_grid': '....',\n}\n"
+    names = ["tests/test_table.py::test_dotted_grid"]
+    assert bool(echoes("src/t.py", b"", added.encode(), [test], names, words)) is asks

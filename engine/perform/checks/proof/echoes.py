@@ -31,11 +31,17 @@ class Echo(Struct, frozen=True, kw_only=True):
 
 
 def echoes(
-    path: str, before: bytes | None, after: bytes | None, proofs: Iterable[str], names: Iterable[str] = ()
+    path: str,
+    before: bytes | None,
+    after: bytes | None,
+    proofs: Iterable[str],
+    names: Iterable[str] = (),
+    words: str = "",
 ) -> list[Echo]:
     """Where new lines of a source file compare with a literal of the proofs and answer with another one.
 
-    `names` are the proofs' own: a line that holds a part of one knows its test, whatever it answers.
+    `names` are the proofs' own: a line that holds a part of one knows its test, whatever it answers. A word that the
+    test itself hands over, or that the task is about, is no such part: test_dotted_grid asks for "dotted_grid".
     """
     known = {literal for text in proofs for literal in _literals(text)}
     if after is None:
@@ -48,7 +54,8 @@ def echoes(
         if line.lstrip().startswith(("#", "//", "*", "import ", "from ")):
             continue
         told = [word for word in _literals(line) if len(word) > 4 and re.search(r"[_./:]", word)]
-        if knows := [word for word in told if any(word in id for id in ids)]:
+        strange = [word for word in told if word not in known and word not in words]
+        if knows := [word for word in strange if any(word in id for id in ids)]:
             found.append(Echo(path=path, line=number, asked=knows[0], answered=""))
             continue
         if _ASKS.search(line) is None:

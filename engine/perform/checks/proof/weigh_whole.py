@@ -202,7 +202,7 @@ class WholeRun(NewTestRuns):
             for rule, line, told in known:
                 fault = rules.question(rule, f"{one.path}:{line} {told}", f"accept {rule} in {one.path}")
                 found.append(replace(fault, path=one.path, line=line))
-            for echo in echoes(one.path, one.before, one.after, texts, names)[:1]:
+            for echo in echoes(one.path, one.before, one.after, texts, names, words)[:1]:
                 what = f"“{echo.asked}” → “{echo.answered}”" if echo.answered else f"“{echo.asked}”"
                 text = f"{echo.path}:{echo.line} knows the test that proves it: {what}"
                 fault = rules.question(Rule.DETECTS_TESTS, text, f"accept detects-tests in {echo.path}")
