@@ -73,6 +73,11 @@ BEHAVIOUR = re.compile(
     r"^(?:change|translate|set|raise|lower|increase|decrease|double|halve)\s+\S+.*\b(?:to|text|message|greeting|wording|default|format|limit)\b|"
     r"\b(?:default|limit|timeout|message|label|prefix|suffix|separator)\b.*\b(?:becomes?|is\s+now|to)\b|\bgreets?\s+with\b", re.I,
 )  # fmt: skip
+ADDED = re.compile(
+    r"(?:add|introduce|implement|create|provide|offer)\s+(?:an?\s+|the\s+|new\s+|function\s+|method\s+|helper\s+|class\s+)*"
+    r"`?(?P<name>[A-Za-z]\w*_\w+|\w+(?=[(`]))", re.I,
+)  # fmt: skip
+"""A title that names the code it wants."""
 TESTS_FOLLOW = re.compile(
     r"\b(?:adapt|adjust|update|change)\s+(?:the\s+|all\s+)?(?:old\s+|existing\s+|affected\s+|other\s+|present\s+)?tests\b(?!\s+for\b)|"
     r"\b(?:old|existing|affected|other|present|those|these|some|few)\s+tests?\b[^.;\n]{0,40}\b(?:follow|change|be\s+(?:adapted|updated|adjusted|changed)|(?:need|want)s?\s+(?:it|the|a|an|to))\b", re.I,

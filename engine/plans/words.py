@@ -17,6 +17,7 @@ from engine.core.model import Plan, Struct, TaskSpec
 from engine.plans.leanings import shows_something
 from engine.plans.word_patterns import (
     ABOUT_CODE,
+    ADDED,
     BEHAVIOUR,
     BUMP,
     CHANGES_ALONG,
@@ -82,8 +83,11 @@ def derive(plan: Plan) -> tuple[Derived, ...]:
 
 def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
     found: dict[str, str] = {}
+    new = ADDED.match(task.title)
     for sentence in _sentences(task):
         for entry in _entries(sentence):
+            if entry == "change behaviour" and new and re.match(rf"`?{re.escape(new['name'])}\b", sentence):
+                continue  # what is new behaves as it is told; nothing old changes by that
             try:
                 found.setdefault(check_entry(entry), sentence)
             except GrantError:

@@ -201,6 +201,19 @@ def test_a_description_that_asks_for_more_wants_its_proof() -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "accept", "granted"),
+    [
+        ("Add take_last(n, iterable)", "take_last returns the last n items as a list", False),
+        ("Add `tail`", "`tail` returns the last items as a list", False),
+        ("Add take_last(n, iterable)", "tail returns the last n items as a list", True),
+        ("Make take_last a list", "take_last returns the last n items as a list", True),
+    ],
+)
+def test_what_is_new_needs_no_permission_to_behave(title: str, accept: str, granted: bool) -> None:
+    assert ("change behaviour" in read(title, accept=(accept,))) is granted
+
+
+@pytest.mark.parametrize(
     ("accept", "none"),
     [
         ("save(path, padding=0) pads each cell by that many blanks; without it nothing changes", False),
