@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
-from engine.perform.checks.proof.examples import at_home, examples
+from engine.perform.checks.proof.examples import ALIKE, at_home, examples, functions
 from engine.perform.checks.proof.varied_tests import varied
 from tests.checks.proof.test_judged import judged
 
@@ -111,3 +112,38 @@ async def test_a_sentence_that_does_not_hold_today_is_a_wish(tmp_path: Path) -> 
     about = {"title": "Splitting loses cents", "description": "split(100, 3) gives 34, 33, 33"}
     done = await judged(tmp_path, BASE, {"money.py": WRONG, "tests/test_sum.py": NEW}, **about)
     assert done.proof is ProofVerdict.QUESTION and "the task says that" in done.reason, done.reason
+
+
+@pytest.mark.parametrize(
+    "text", ["tail(-1, ...) raises ValueError", "first([3, …]) gives 3", "pages(3) gives [1, 2, ...]"]
+)
+def test_what_was_left_out_is_not_tried(text: str) -> None:
+    assert examples(TaskSpec(id="1", title="x", accept=(text,))) == []
+
+
+LAZY = "def tail(n):\n    if n < 0:\n        raise ValueError(n)\n    yield from range(n)\n"
+WAITS = "async def tail(n):\n    if n < 0:\n        raise ValueError(n)\n    return list(range(n))\n"
+
+
+@pytest.mark.parametrize("source", [LAZY, WAITS])
+@pytest.mark.parametrize(
+    ("told", "holds"),
+    [
+        ("tail(-1) raises ValueError", True),
+        ("tail(2) gives [0, 1]", True),
+        ("tail(2) gives [1, 0]", False),
+        ("tail(2) raises ValueError", False),
+    ],
+)
+def test_what_is_lazy_is_run_through_before_it_is_judged(source: str, told: str, holds: bool) -> None:
+    some = examples(TaskSpec(id="1", title="x", accept=(told,)))
+    ((name, node),) = functions(some, {"tail"})
+    module = ast.Module(body=[*ast.parse(source).body, *ast.parse(ALIKE).body, node], type_ignores=[])
+    space: dict[str, Any] = {}
+    exec(compile(ast.fix_missing_locations(module), "m", "exec"), space)
+    try:
+        space[name]()
+    except AssertionError:
+        assert not holds
+    else:
+        assert holds
