@@ -215,6 +215,18 @@ def test_a_script_behind_a_wrapper_is_the_script_with_its_variables(test: str, r
     assert take_apart(scripts).tests == (runs,)
 
 
+def test_a_look_at_the_types_is_a_check_and_nothing_to_build(tmp_path: Path) -> None:
+    """bl: its types are red by hand too, and hid that its tests are green."""
+    scripts = {"types": "tsc --noEmit --allowJs test/test.js", "test": "npm run types && node test/test.js | faucet"}
+    manifest = {"scripts": scripts, "devDependencies": {"tape": "5", "typescript": "5"}}
+    lay(tmp_path, {"package.json": json.dumps(manifest), "node_modules/.bin/tsc": ""})
+    (tmp_path / "node_modules/.bin/tsc").chmod(0o755)
+    tests, types = detect(tmp_path)
+    assert tests.name == "tape" and tests.command[2].endswith("; node test/test.js")
+    assert (types.name, types.kind, types.parser) == ("tsc", CheckKind.TYPES, "tsc")
+    assert types.command[2].endswith("; tsc --noEmit --allowJs test/test.js --pretty false")
+
+
 @pytest.mark.parametrize("wrapper", ["", "nyc ", "c8 --all ", "nyc --lines 100 --branches 100 --reporter=text "])
 def test_what_only_measures_is_left_out(wrapper: str, tmp_path: Path) -> None:
     manifest = {"scripts": {"test": f"{wrapper}tape test.js"}, "devDependencies": {"tape": "5"}}

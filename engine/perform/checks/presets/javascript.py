@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import coverage_demands
 from engine.perform.checks.presets import project_files as reading
-from engine.perform.checks.presets.npm_scripts import MEASURING, STYLE, Parts, bare, take_apart
+from engine.perform.checks.presets.npm_scripts import MEASURING, STYLE, TYPES, Parts, bare, take_apart
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -65,13 +65,18 @@ def _style(package: Package, parts: Parts) -> Iterator[Found]:
     """What `npm test` holds the files to besides its tests: a change that fails there leaves `npm test` red."""
     for segment in parts.lint:
         program = (bare(segment) or [""])[0].rpartition("/")[2]
-        if program not in STYLE:
+        if program not in (*STYLE, *TYPES):
             continue
         if not package.node(program):
             yield LeftOut(name=program, reason="part of npm test, but not installed here", fix="npm install")
             continue
-        line = _line(replace(NPM_TEST, name=program, kind=CheckKind.LINT, group="", timeout=120), _unpiped(segment))
-        yield Candidate(check=line)
+        kind = CheckKind.TYPES if program in TYPES else CheckKind.LINT
+        blank = replace(NPM_TEST, name=program, kind=kind, group="", timeout=120)
+        if program.endswith("tsc"):
+            told = replace(blank, parser="tsc", finding_exits=(1, 2))
+            yield Candidate(check=_line(told, f"{_unpiped(segment)} --pretty false"))
+        else:
+            yield Candidate(check=_line(blank, _unpiped(segment)))
 
 
 def _unpiped(segment: str) -> str:

@@ -20,6 +20,8 @@ STYLE = (
     "markdownlint", "remark",
 )  # fmt: skip
 """Of those: what looks at the files alone. The others ask a registry, git or the package as it would be published."""
+TYPES = ("tsc", "vue-tsc", "svelte-check", "flow")
+"""Look at types. The compilers among them build, unless they are told not to."""
 WRAPPERS = ("cross-env", "env", "npx", "nyc", "c8", "dotenv", "exec")
 MEASURING = ("nyc", "c8")
 """Wrappers that only measure what they start."""
@@ -118,4 +120,7 @@ def kind_of(words: list[str]) -> str:
         )
     if program == "npm" and "audit" in words:
         return "lint"
+    if program in TYPES:
+        builds = program.endswith("tsc") and "--noemit" not in (word.lower() for word in words)
+        return "build" if builds else "lint"
     return "lint" if program.partition("@")[0] in LINTERS or program in LINTERS else "build"
