@@ -23,6 +23,10 @@ class Clock(Protocol):
         """Seconds since the epoch."""
         ...
 
+    def wall(self) -> float:
+        """What the wall clock says at this moment, also where it was set since: what others mean by a time of day."""
+        ...
+
     def monotonic(self) -> float:
         """Seconds that never run backwards; time in suspend counts where the system can tell."""
         ...
@@ -56,6 +60,9 @@ class SystemClock:
     def now(self) -> float:
         return _ANCHOR + _steady()
 
+    def wall(self) -> float:
+        return self.now() + (time.time() - _steady() - _ANCHOR)
+
     def monotonic(self) -> float:
         return _steady()
 
@@ -87,6 +94,9 @@ class VirtualClock:
 
     def now(self) -> float:
         return self._zero + self._mono
+
+    def wall(self) -> float:
+        return self.now()
 
     def monotonic(self) -> float:
         return self._mono

@@ -43,7 +43,7 @@ class Notifier:
             notice = notice_of(envelope, state)
             if notice is None:
                 continue
-            quiet = quiet_for(self._quiet_hours, self._clock.now(), state.utc_offset)
+            quiet = quiet_for(self._quiet_hours, self._clock.wall(), state.utc_offset)
             if not quiet:
                 self._say(notice)
                 continue

@@ -122,6 +122,7 @@ def performers(
         secrets=secrets,
         publish=room.bus.publish,  # what agents say is redacted where it comes in
         now=now,
+        wall=room.clock.wall,
     )
     shell = Shell(
         workspace=workspace,

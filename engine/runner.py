@@ -190,6 +190,7 @@ class Runner:
             disputed=options.disputed,
             boot=options.boot,
             booted_at=options.booted_at,
+            last_at=self.state.now,
         )
         self.append(*lost, started, *found)
 

@@ -150,7 +150,7 @@ class Session:
         self._stack.enter_context(EngineLock.acquire(places.lock, self._clock.now))
         specs = check_specs(config, project.root)
         preconditions.commands_are_trusted(project, config, options.trust, self._clock.now())
-        agents = agents_of(project, config, self._clock.now, options.speed)
+        agents = agents_of(project, config, self._clock, options.speed)
         agents.must_be_here(to_policy(config).ladder.rungs)
         if plan is not None and not self.sprint.request():
             preconditions.something_can_prove_it(plan, specs)

@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 
 from engine.agent_records import record, records
+from engine.clock import Clock
 from engine.config import Config, argv, commands_of
 from engine.core.model import Rung, Struct
 from engine.paths import make_state
@@ -213,6 +214,8 @@ class Agents(Struct, frozen=True, kw_only=True):
     project: Project
     configs: Mapping[str, AgentConfig]
     now: Callable[[], float]
+    wall: Callable[[], float]
+    """What providers mean by a time of day."""
     scenario: scripted.Scenario | None = None
     speed: float = 1.0
     made: dict[str, Adapter] = {}
@@ -247,7 +250,7 @@ class Agents(Struct, frozen=True, kw_only=True):
             # Another scripted agent with a scenario of its own, which is named as the repository sees it.
             scenario = scripted.load(self.project.root / config.program)
             return scripted.ScriptedAgent(scenario, speed=self.speed, now=self.now)
-        return adapter(name, config, clock=self.now)
+        return adapter(name, config, clock=self.wall)
 
     def login(self, name: str) -> Login:
         """What this agent may see of the user's: its own provider's variables and login file, no other's."""
@@ -297,7 +300,7 @@ def _agent_configs(config: Config) -> dict[str, AgentConfig]:
     return {name: msgspec.convert(msgspec.to_builtins(section), AgentConfig) for name, section in config.agents.items()}
 
 
-def agents_of(project: Project, config: Config, now: Callable[[], float], speed: float = 1.0) -> Agents:
+def agents_of(project: Project, config: Config, clock: Clock, speed: float = 1.0) -> Agents:
     configs = _agent_configs(config)
     scenario = None
     if config.scripted.scenario:
@@ -305,7 +308,8 @@ def agents_of(project: Project, config: Config, now: Callable[[], float], speed:
     return Agents(
         project=project,
         configs=configs,
-        now=now,
+        now=clock.now,
+        wall=clock.wall,
         scenario=scenario,
         speed=speed * config.scripted.speed,
         made={},

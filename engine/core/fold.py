@@ -16,6 +16,7 @@ from engine.core import (
     fold_sprint_review,
     fold_tasks,
     machine,
+    other_clock,
     restoring,
 )
 from engine.core import events as ev
@@ -31,8 +32,6 @@ from engine.core.vocabulary import Stopping
 KEPT_NOTES = 20
 KEPT_CALLS = 1000
 """Call times kept for the permits, or as many as there are permits."""
-SET_BY_HAND = 2.0
-"""Seconds; less than that a time server does all day."""
 ALL_GREEN = "all_tests_passing"
 
 
@@ -228,13 +227,14 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
     """A new run. Times from a clock that ran ahead are pulled back, so that no wait is ever longer than its limit."""
     policy = _with_override(event.policy, event.max_iterations)
     moved = event.booted_at - state.booted_at if event.boot and event.boot == state.boot else 0.0
+    last = event.last_at or last  # what was interrupted is recorded by this run, before it says that it started
     if state.running:
         # The run before was killed: its wall time counts up to the last thing it recorded.
         state = replace(state, active_seconds=state.active_seconds + max(0.0, last - state.run_started_at))
     state = fold_sprint_review.run_started(fold_planning.run_started(fold_tasks.taken_up(state, at)))
     state = disputes.run_started(state, event.disputed)
-    if abs(moved) >= SET_BY_HAND:
-        state, last = _by_the_new_clock(state, moved), last + moved
+    if abs(moved) >= other_clock.SET_BY_HAND:
+        state, last = other_clock.taken_over(state, moved), last + moved
     breakers = {
         name: replace(breaker, opened_at=min(breaker.opened_at, at)) for name, breaker in state.breakers.items()
     }
@@ -284,16 +284,6 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
         final=None,
         milestones=(*state.milestones, *wanted),
         checkpoint_at=at,
-    )
-
-
-def _by_the_new_clock(state: State, moved: float) -> State:
-    """Somebody set the wall clock between two runs of one boot: as much is left of every wait as was."""
-    return replace(
-        state,
-        limits={agent: until + moved for agent, until in state.limits.items()},
-        breakers={name: replace(one, opened_at=one.opened_at + moved) for name, one in state.breakers.items()},
-        recent_calls=tuple(call + moved for call in state.recent_calls),
     )
 
 

@@ -16,6 +16,7 @@ from engine.core.budget import charge
 from engine.core.clean import clean
 from engine.core.effects import CallAgent
 from engine.core.model import AgentResult, ResultKind, Role, SessionSummary
+from engine.core.other_clock import meant
 from engine.core.sprint_review_state import SPRINT_LANE
 from engine.core.state import State, TaskState
 from engine.perform import briefing, planning_calls, sprint_review_calls
@@ -77,6 +78,7 @@ class Calls:
         secrets: tuple[str, ...],
         publish: Callable[[AnyActivity], None],
         now: Callable[[], float],
+        wall: Callable[[], float],
     ) -> None:
         self._spawner = spawner
         self._adapter_of = adapter_of
@@ -97,6 +99,7 @@ class Calls:
         self._publish = publish
         self._reasons: dict[str, tuple[str, ...]] = {}
         self._now = now
+        self._wall = wall
 
     async def perform(self, effect: CallAgent, state: State) -> list[ev.AnyEvent]:
         adapter = self._adapter_of(effect.rung.agent)
@@ -279,7 +282,13 @@ class Calls:
             case _:
                 return data
 
+    def _by_our_clock(self, result: AgentResult) -> AgentResult:
+        if result.reset_at is None:
+            return result
+        return replace(result, reset_at=meant(result.reset_at, self._now(), self._wall()))
+
     def _facts(self, effect: CallAgent, state: State, result: AgentResult) -> list[ev.AnyEvent]:
+        result = self._by_our_clock(result)
         answers: list[ev.AnyEvent] = []
         if result.kind is ResultKind.OK:
             answers = answers_of(effect, state, result)

@@ -14,6 +14,7 @@ from engine.core.commands import Ack, AnyCommand, Cancel, Pause, Resume, SetAtte
 from engine.core.events import AnyEvent, CommandHandled, Envelope, RunEnded
 from engine.core.model import Struct
 from engine.core.orders import obey
+from engine.core.other_clock import to_show
 from engine.core.planning import comes_first
 from engine.core.state import State
 from engine.core.statistics import SprintStatistics
@@ -22,6 +23,7 @@ from engine.core.status_words import of_sprint
 from engine.core.vocabulary import Outcome
 from engine.engine_log import read as read_engine_log
 from engine.journal import EngineLock, EngineRunning, Holder, Journal, JournalMissing
+from engine.link.own_time import ahead_of
 from engine.link.protocol import SprintLine
 from engine.link.user_errors import UserError
 from engine.paths import make_state
@@ -65,7 +67,8 @@ class Desk(Struct, frozen=True, kw_only=True):
 
     def shown(self, hint: str = "") -> State:
         """Where the sprint stands, to be looked at: quick after an upgrade too, and nothing to decide by."""
-        return stored_state(self.project, self.sprint(hint), to_show=True)
+        state = stored_state(self.project, self.sprint(hint), to_show=True)
+        return to_show(state, ahead_of(state))
 
     def any_sprint(self) -> bool:
         """Whether there is a sprint, whatever the journal can tell of it."""

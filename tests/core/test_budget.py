@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from engine.core import budget
 from engine.core import events as ev
-from engine.core.effects import CallAgent
+from engine.core.effects import CallAgent, Wait
 from engine.core.fold import apply
 from engine.core.model import AgentResult, PhaseSpec, Plan, ResultKind, Role, Rung, TaskSpec, Tokens
 from engine.core.policy import BudgetPolicy, Policy
@@ -169,6 +169,16 @@ def begun(when: float, state: State | None = None, **more: object) -> State:
         state = at(State(), when, ev.SprintCreated(sprint="001", plan=PLAN, branch="b", topic="t"))
     start = ev.RunStarted(run="r", pid=1, policy=Policy(), attended=False, sandbox="", version="", **more)  # type: ignore[arg-type]
     return at(state, when, start)
+
+
+def test_the_time_between_a_killed_run_and_the_next_is_nobodys() -> None:
+    """What was under way is recorded as interrupted by the next run, two days later: ten minutes were worked."""
+    state = begun(MIDNIGHT)
+    state = at(state, MIDNIGHT + 600, ev.EffectStarted(effect=Wait(id="w", until=MIDNIGHT + 900, reason="x")))
+    last = state.now
+    state = at(state, MIDNIGHT + 2 * DAY, ev.EffectInterrupted(id="w", reason="the engine ended"))
+    state = begun(MIDNIGHT + 2 * DAY, state, last_at=last)
+    assert budget.elapsed(state) == 600
 
 
 def paid(state: State, when: float, amount: float) -> State:

@@ -9,6 +9,7 @@ from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.fold import apply
 from engine.core.model import ResultKind, Role
+from engine.core.other_clock import meant
 from engine.core.policy import CheckpointPolicy
 from engine.core.state import Breaker, State, Status
 from tests.core.parts import NOW
@@ -144,6 +145,22 @@ def test_a_clock_set_between_two_runs_of_one_boot_moves_every_deadline_along(mov
     assert after.limits["claude"] - at == pytest.approx(570, abs=1)
     assert at - after.breakers["claude"].opened_at == pytest.approx(35, abs=1)
     assert [at - call for call in after.recent_calls] == pytest.approx([90], abs=1)
+
+
+@pytest.mark.parametrize(
+    ("moment", "wall", "left"),
+    [
+        pytest.param(NOW + 600, NOW, 600, id="nobody set anything"),
+        pytest.param(NOW + 601, NOW + 1, 601, id="a time server's second"),
+        pytest.param(NOW + 3600 + 600, NOW + 3600, 600, id="it was an hour slow, and set right"),
+        pytest.param(NOW - 3600 + 600, NOW - 3600, 600, id="it was an hour fast, and set right"),
+        pytest.param(NOW + 600, NOW + 3600, 600, id="set an hour on by mistake"),
+        pytest.param(NOW + 600, NOW - 3600, 600, id="set an hour back by mistake"),
+        pytest.param(NOW - 60, NOW + 3600, -60, id="over by both"),
+    ],
+)
+def test_a_reset_time_is_by_the_clock_that_ends_the_wait_first(moment: float, wall: float, left: float) -> None:
+    assert meant(moment, NOW, wall) == NOW + left
 
 
 def test_learnings_and_notes_are_kept_to_the_last() -> None:

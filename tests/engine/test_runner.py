@@ -14,6 +14,7 @@ from engine.bus import Bus
 from engine.clock import VirtualClock
 from engine.core import effects as ef
 from engine.core import events as ev
+from engine.core.budget import elapsed
 from engine.core.commands import Answer, Pause, Resume, Skip, Steer, Stop
 from engine.core.model import AgentResult, ResultKind, Role, TaskSpec
 from engine.core.policy import GatePolicy, LimitPolicy, Policy
@@ -370,3 +371,21 @@ async def test_an_edit_read_while_the_journal_is_full_is_not_forgotten_at_the_en
         while not running.done():
             await bench.clock.advance(5.0)
         assert (await running).tasks["1.3"].status is Status.COMPLETE
+
+
+async def test_the_time_in_which_no_engine_lived_is_no_working_time(bench: Bench) -> None:
+    """Dead with something under way, taken up a day later: of a budget of wall time as much is left as was."""
+    performer = Scripted()
+    performer.hold = {"CallAgent"}
+    with bench.open() as journal:
+        runner = bench.runner(journal, performer)
+        running = asyncio.create_task(runner.run(bench.options()))
+        await performer.begun.wait()
+        died_at = elapsed(runner.state)
+        await bench.clock.advance(86_400.0)
+        next_one = bench.runner(journal, Scripted())
+        next_one._take_up(bench.options(), [])
+        assert "effect_interrupted" in kinds(journal)
+        assert elapsed(next_one.state) == died_at
+        running.cancel()
+        await asyncio.wait([running])

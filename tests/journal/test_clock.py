@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
 
 from engine.clock import Clock, SystemClock, VirtualClock
+from engine.core.effects import Wait
+from engine.core.other_clock import to_show
+from engine.core.state import State
+from engine.link.own_time import ahead_of
+from tui.app.options import TuiOptions
 
 ENGINE = Path(__file__).parents[2] / "engine"
 
@@ -72,6 +78,37 @@ async def test_the_system_clock_runs() -> None:
     await clock.sleep_until(0)
     assert clock.now() - before >= 0.02
     assert clock.monotonic() - mono >= 0.02
+
+
+@pytest.mark.parametrize("seconds", [-3600.0, 3600.0])
+def test_a_wall_clock_that_is_set_moves_no_time_that_is_counted(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine's, and a dashboard's: keys at a gate are ignored for a moment, not for an hour."""
+    clock, real = SystemClock(), time.time
+    before, shown = clock.now(), TuiOptions().clock()
+    assert TuiOptions().clock is not real, "it was taken before anybody could set it here"
+    assert abs(clock.wall() - real()) < 1
+    monkeypatch.setattr(time, "time", lambda: real() + seconds)
+    assert 0 <= clock.now() - before < abs(seconds) / 2
+    assert 0 <= TuiOptions().clock() - shown < abs(seconds) / 2
+    assert clock.wall() - before == pytest.approx(seconds, abs=abs(seconds) / 2), "others mean the one on the wall"
+
+
+@pytest.mark.parametrize(
+    ("moved", "same_boot", "ahead"), [(3600.0, True, 3600.0), (0.5, True, 0.0), (3600.0, False, 0.0)]
+)
+def test_who_looks_on_knows_how_far_the_engines_clock_is_off(moved: float, same_boot: bool, ahead: float) -> None:
+    boot, booted_at = SystemClock().boot()
+    state = State(
+        boot=boot if same_boot else "another",
+        booted_at=booted_at - moved,
+        inflight={"w": Wait(id="w", until=100.0, reason="")},
+    )
+    assert ahead_of(state) == pytest.approx(ahead)
+    (wait,) = to_show(state, ahead_of(state)).inflight.values()
+    assert isinstance(wait, Wait)
+    assert wait.until == pytest.approx(100.0 + ahead)
 
 
 def test_wall_time_is_read_here_only() -> None:

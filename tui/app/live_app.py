@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from engine.link.own_time import ahead_of
 from engine.link.protocol import Link
 from tui.app.attention import Attention
 from tui.app.feed import Feed
@@ -70,7 +71,7 @@ class LiveApp(TerminalApp):
 
     def _now(self) -> float:
         link_time: Callable[[], float] | None = getattr(self.feed.link, "now", None)
-        return link_time() if link_time is not None else self.options.clock()
+        return link_time() if link_time is not None else self.options.clock() - ahead_of(self.feed.state)
 
     def _compose_view(self) -> None:
         feed = self.feed

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.core.commands import Ack
 from engine.core.model import Struct
+from engine.link.own_time import now
 from engine.link.protocol import Link
 from tui.app.theme import DEFAULT
 
@@ -28,7 +28,7 @@ class TuiOptions:
     ascii: bool = False
     keys: Mapping[str, str] = field(default_factory=dict)
     """Action name to keys, from [keys] in the config."""
-    clock: Callable[[], float] = time.time
+    clock: Callable[[], float] = now
     user_themes: Path | None = None
     """Folder of the user's own themes."""
     saved: Path | None = None
