@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+import functools
 import random
-import subprocess
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -22,10 +21,15 @@ from engine.perform.process.reaper import find_orphans
 from engine.plans.sprints import list_sprints
 from engine.project import load_state
 from tests.engine import small
+from tests.patience import patience
 from tests.torture import four_lanes
 from tests.torture.life import made
+from tests.torture.life_server import LifeServer, Lived
 
-ROOT = Path(__file__).parents[2]
+
+@functools.cache
+def server() -> LifeServer:
+    return LifeServer()
 
 
 @dataclass
@@ -51,22 +55,18 @@ class Life:
         else:
             made(self.kind, self.folder)
 
-    def start(self, *, dying: bool, every: int = 1) -> subprocess.Popen[bytes]:
-        argv = [sys.executable, "-m", "tests.torture.life", self.kind, self.folder, self.state, self.acks]
+    def start(self, *, dying: bool, every: int = 1) -> Lived:
+        argv = [self.kind, self.folder, self.state, self.acks]
         argv += [self.seen, every] if dying else []
-        return subprocess.Popen(
-            [str(part) for part in argv],
-            cwd=ROOT,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            stdin=subprocess.DEVNULL,
-        )
+        return server().start(argv, self.state)
 
-    def live(self, *, dying: bool = False, every: int = 1, seconds: float = 300) -> tuple[int, str]:
-        process = self.start(dying=dying, every=every)
-        out, err = process.communicate(timeout=seconds)
-        assert process.returncode in (0, -9), err.decode()
-        return process.returncode, out.decode().strip()
+    def live(self, *, dying: bool = False, every: int = 1) -> tuple[int, str]:
+        lived = self.start(dying=dying, every=every)
+        code = lived.ended(patience(100))
+        if code is None:
+            lived.kill()
+        assert code in (0, -9), f"{code}: {lived.err.read_text()}"
+        return code, lived.out.read_text().strip()
 
     def journal(self) -> tuple[State, list[ev.Envelope]]:
         project = small.project_of(self.folder, self.state)
@@ -164,14 +164,12 @@ def kill_at_random(kind: str, folder: Path, times: int, seed: int, longest: floa
 
 def ended_before(life: Life, seconds: float) -> bool:
     """Whether the engine came to its end by itself; else it was killed."""
-    process = life.start(dying=False)
-    try:
-        _, err = process.communicate(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+    lived = life.start(dying=False)
+    code = lived.ended(seconds)
+    if code is None:
+        lived.kill()
         return False
-    assert process.returncode == 0, err.decode()
+    assert code == 0, lived.err.read_text()
     return True
 
 
