@@ -33,6 +33,9 @@ PAGE = 500
 HELLO_SECONDS = 10.0
 FRAME_SECONDS = 0.04
 """What comes within so many is handed on as one piece: the first at once, the rest together. No screen is faster."""
+FRAME_VIEWERS = 4
+"""Of more, all get it a little later: what is written in a second does not grow with those who look on."""
+LONGEST_FRAME_SECONDS = 0.25
 BAD_HELLO_SECONDS = 1.0
 """Before one who sent garbage is told so: whoever tries again and again does it slowly."""
 MOST_OPEN = 200
@@ -188,7 +191,7 @@ class ChannelServer:
         while batch := await heard.take():
             self._hand_on(batch)
             if self._viewers and not heard.closed:
-                await asyncio.sleep(FRAME_SECONDS)
+                await asyncio.sleep(frame_seconds(len(self._viewers)))
 
     def _hand_on(self, batch: Sequence[Message]) -> None:
         piece = _Piece()
@@ -305,6 +308,10 @@ class ChannelServer:
                     await _say(writer, ms.Answer(call=said.call, answer=msgspec.Raw(found)))
                 case ms.Hello():
                     raise ms.BadMessage("hello is said once")
+
+
+def frame_seconds(viewers: int) -> float:
+    return min(LONGEST_FRAME_SECONDS, FRAME_SECONDS * max(1.0, viewers / FRAME_VIEWERS))
 
 
 async def _line(reader: asyncio.StreamReader) -> bytes:

@@ -248,6 +248,29 @@ async def test_a_burst_reaches_each_viewer_in_few_pieces(tmp_path: Path, monkeyp
     assert len(writes) < 60
 
 
+async def test_twenty_viewers_are_written_to_no_oftener_than_four(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Pieces to all of them together, while something is said all the time."""
+    pieces = [0]
+    real = server_module._Viewer.take
+    monkeypatch.setattr(server_module._Viewer, "take", lambda self, piece: (pieces.append(1), real(self, piece))[1])
+    counted = {}
+    for viewers in (4, 20):
+        (place := tmp_path / str(viewers)).mkdir()
+        async with standing(place) as stand:
+            waiting = [await stand.watch() for _ in range(viewers)]
+            pieces.clear()
+            began = asyncio.get_running_loop().time()
+            for number in range(100):
+                stand.fact(str(number))
+                await asyncio.sleep(0.01)
+            counted[viewers] = len(pieces) / (asyncio.get_running_loop().time() - began)
+            for watching in waiting:
+                assert await seqs_until(watching, 100) == list(range(1, 101))
+    assert counted[20] < 1.5 * counted[4], counted
+
+
 async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
         link = await asyncio.to_thread(connected, stand.path)
