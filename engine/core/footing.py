@@ -6,6 +6,7 @@ that mends it.
 
 from __future__ import annotations
 
+from engine.core.harmless import held_by_tests
 from engine.core.model import CheckKind, CheckResult, Verdict
 from engine.core.state import State
 
@@ -22,8 +23,9 @@ def refusal(state: State) -> str:
             return f"environment: {result.name}: {words} — {result.hint or LOOK}"
     if state.baseline and not scaffolding and not any(result.kind in SHOWING for result in state.baseline):
         for task in state.plan.tasks() if state.plan else ():
-            if not task.verify and not task.proof:
-                words = f"no check here runs a test, so nothing could prove task {task.id}"
+            if not task.verify and (not task.proof or held_by_tests(task.proof)):
+                what = f"hold task {task.id} to “{task.proof}”" if task.proof else f"prove task {task.id}"
+                words = f"no check here runs a test, so nothing could {what}"
                 return f"environment: {words} — give it a `verify:` command, or add the tests to [[checks.run]]"
     return ""
 

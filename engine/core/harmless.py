@@ -53,6 +53,15 @@ def bound(kinds: Iterable[HarmlessKind]) -> str:
     return f"none ({', '.join(words)})" if words else "none"
 
 
+HELD_BY_TESTS = frozenset({HarmlessKind.MOVE, HarmlessKind.REFACTORING})
+"""Nothing in the change itself shows that it is so: only tests that still pass do."""
+
+
+def held_by_tests(proof: str) -> bool:
+    """Whether such a proof is worth nothing where no test runs. In the user's own words (`none`) it is their word."""
+    return bool(HELD_BY_TESTS & set(kinds_of(proof)))
+
+
 def nothing_to_show(proof: str) -> bool:
     """Whether the plan says so, bound or not."""
     return proof == "none" or bool(kinds_of(proof))

@@ -75,7 +75,7 @@ BEHAVIOUR = re.compile(
 )  # fmt: skip
 ADDED = re.compile(
     r"(?:add|introduce|implement|create|provide|offer)\s+(?:an?\s+|the\s+|new\s+|function\s+|method\s+|helper\s+|class\s+)*"
-    r"`?(?P<name>[A-Za-z]\w*_\w+|\w+(?=[(`]))", re.I,
+    r"`?(?P<name>[A-Za-z][\w.]*[._]\w+|\w+(?=[(`]))", re.I,
 )  # fmt: skip
 """A title that names the code it wants."""
 TESTS_FOLLOW = re.compile(

@@ -85,3 +85,31 @@ def test_a_dependency_that_was_never_fetched_is_told_from_code_that_does_not_bui
     assert unfetched(Report(source="x"), text) == found
     ran = Report(source="x", cases=(*broken.cases, Case(id="a", outcome="passed")))
     assert unfetched(ran, text) is None, "something was built"
+
+
+ASYNC = "Failed: async def functions are not natively supported."
+MOCKER = "fixture 'mocker' not found"
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "gone"),
+    [
+        pytest.param([ASYNC, ASYNC], {"pytest-asyncio"}, {"test_a.py": "pytest-asyncio"}, id="asyncio"),
+        pytest.param([ASYNC, ASYNC], {"anyio"}, {"test_a.py": "anyio"}, id="anyio"),
+        pytest.param([ASYNC, ASYNC], {"requests"}, {}, id="nobody declares one"),
+        pytest.param([MOCKER], {"pytest-mock"}, {"test_a.py": "pytest-mock"}, id="a fixture"),
+        pytest.param(["fixture 'cart' not found"], {"pytest-mock"}, {}, id="a fixture of their own"),
+        pytest.param([ASYNC, ""], {"pytest-asyncio"}, {}, id="others of the file run"),
+        pytest.param([ASYNC, "assert 1 == 2"], {"pytest-asyncio"}, {}, id="others of the file are red"),
+    ],
+)
+def test_a_plug_in_that_all_tests_of_a_file_need_is_the_environments(
+    said: list[str], wanted: set[str], gone: dict[str, str]
+) -> None:
+    """aiofiles without pytest-asyncio: 205 tests were "red already", and an agent was paid for what nothing could show."""
+    cases = [
+        Case(id=f"test_a.py::{n}", outcome="failed" if text else "passed", text=text, path="test_a.py")
+        for n, text in enumerate(said)
+    ]
+    skipped = Case(id="test_a.py::s", outcome="skipped", path="test_a.py")
+    assert not_installed(Report(source="x", cases=(*cases, skipped)), wanted) == gone

@@ -56,6 +56,17 @@ def test_where_no_check_runs_a_test_nobody_is_paid_for_what_cannot_be_proven() -
     assert refusal(state(LINT, GREEN)) == "" == refusal(state(LINT, scaffold=True))
 
 
+@pytest.mark.parametrize(
+    ("proof", "begins"), [("none (refactoring)", False), ("none (move)", False), ("none (docs)", True)]
+)
+def test_a_refactoring_that_no_test_holds_is_not_begun(proof: str, begins: bool) -> None:
+    """bl: its tests were left out, and a broken indexOf landed as a refactoring."""
+    task = replace(PLAN.phases[0].tasks[0], proof=proof)
+    plan = replace(PLAN, phases=(replace(PLAN.phases[0], tasks=(task,)),))
+    assert (refusal(replace(State(), baseline=(LINT,), plan=plan)) == "") is begins
+    assert refusal(replace(State(), baseline=(LINT, GREEN), plan=plan)) == ""
+
+
 @pytest.mark.parametrize("given", [{"verify": ("sh check.sh",)}, {"proof": "none"}])
 def test_a_task_that_says_how_it_is_shown_needs_no_tests(given: dict[str, object]) -> None:
     task = replace(PLAN.phases[0].tasks[0], **given)

@@ -204,6 +204,7 @@ def test_a_description_that_asks_for_more_wants_its_proof() -> None:
     ("title", "accept", "granted"),
     [
         ("Add take_last(n, iterable)", "take_last returns the last n items as a list", False),
+        ("Add aiofiles.os.chmod", "aiofiles.os.chmod changes the mode of a file", False),
         ("Add `tail`", "`tail` returns the last items as a list", False),
         ("Add take_last(n, iterable)", "tail returns the last n items as a list", True),
         ("Make take_last a list", "take_last returns the last n items as a list", True),

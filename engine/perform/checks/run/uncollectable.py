@@ -6,9 +6,34 @@ import re
 from collections.abc import Collection
 
 from engine.core.model import Struct
-from engine.perform.checks.run.measure import ERROR, FAILED, Report
+from engine.perform.checks.run.measure import BAD, ERROR, FAILED, IDLE, Report
 
 SHORT = 2
+ASYNC = "async def functions are not natively supported"
+RUN_ASYNC = ("pytest-asyncio", "anyio", "pytest-trio", "pytest-aiohttp", "pytest-twisted", "pytest-tornasync")
+FIXTURE = re.compile(r"fixture '(\w+)' not found")
+FIXTURES = {
+    "mocker": "pytest-mock",
+    "benchmark": "pytest-benchmark",
+    "httpx_mock": "pytest-httpx",
+    "subtests": "pytest-subtests",
+    "requests_mock": "requests-mock",
+    "snapshot": "syrupy",
+    "httpserver": "pytest-httpserver",
+    "datadir": "pytest-datadir",
+    "shared_datadir": "pytest-datadir",
+    "file_regression": "pytest-regressions",
+    "data_regression": "pytest-regressions",
+    "freezer": "pytest-freezer",
+    "aiohttp_client": "pytest-aiohttp",
+    "qtbot": "pytest-qt",
+    "db": "pytest-django",
+    "respx_mock": "respx",
+    "mpl_test_settings": "pytest-mpl",
+    "faker": "faker",
+    "nursery": "pytest-trio",
+}
+"""Of plug-ins that many projects use. It decides nothing by itself: the project has to declare the package."""
 MISSING = re.compile(r"No module named '([\w.]+)'|Cannot find (?:module|package) '([^'./][^']*)'")
 
 
@@ -21,7 +46,26 @@ def not_installed(report: Report, declared: Collection[str]) -> dict[str, str]:
     for case in report.cases:
         if case.error == "CollectError" and (name := lacked(case.text, declared)):
             found[case.path or case.id] = name
-    return found
+    return found | _without_their_plugin(report, declared)
+
+
+def _without_their_plugin(report: Report, declared: Collection[str]) -> dict[str, str]:
+    """By file: the plug-in that all of its tests need to run at all."""
+    wanted: dict[str, set[str]] = {}
+    for case in report.cases:
+        if case.outcome not in IDLE and case.path:
+            bad = case.outcome in BAD
+            wanted.setdefault(case.path, set()).add(plugin_for(case.text, declared) if bad else "")
+    return {path: min(names) for path, names in wanted.items() if "" not in names}
+
+
+def plugin_for(said: str, declared: Collection[str]) -> str:
+    """The declared package that would run such a test, by pytest's own words; empty: none, or nobody declares it."""
+    if ASYNC in said:
+        return next((name for name in RUN_ASYNC if name in declared), "")
+    fixture = FIXTURE.search(said)
+    name = FIXTURES.get(fixture[1], "") if fixture else ""
+    return name if name in declared else ""
 
 
 def lacked(said: str, declared: Collection[str]) -> str:
