@@ -80,6 +80,7 @@ ADDED = re.compile(
 """A title that names the code it wants."""
 TESTS_FOLLOW = re.compile(
     r"\b(?:adapt|adjust|update|change)\s+(?:the\s+|all\s+)?(?:old\s+|existing\s+|affected\s+|other\s+|present\s+)?tests\b(?!\s+for\b)|"
+    r"\b(?:the|its|their)\s+tests?\s+(?:follows?|changes?\s+(?:with|along)|(?:is|are|was|were)\s+(?:adapted|adjusted|updated|changed))\b|"
     r"\b(?:old|existing|affected|other|present|those|these|some|few)\s+tests?\b[^.;\n]{0,40}\b(?:follow|change|be\s+(?:adapted|updated|adjusted|changed)|(?:need|want)s?\s+(?:it|the|a|an|to))\b", re.I,
 )  # fmt: skip
 """The task knows that old tests say otherwise: they may follow, in constants and arguments."""

@@ -90,7 +90,10 @@ def _python_environment(folder: Path) -> None:
     project = tomllib.loads((folder / "pyproject.toml").read_text()) if (folder / "pyproject.toml").exists() else {}
     extras = set(project.get("project", {}).get("optional-dependencies", {}))
     own = sorted(extras & {"test", "tests", "testing", "dev", "develop"}, key=lambda name: "test" not in name)[:1]
-    groups = project.get("dependency-groups", {})
+    groups = {
+        **project.get("tool", {}).get("pdm", {}).get("dev-dependencies", {}),
+        **project.get("dependency-groups", {}),
+    }
     named = [one for name in ("test", "tests", "testing", "dev") for one in groups.get(name, ())]
     group = [one for one in named if isinstance(one, str)]
     files = [path for path in folder.glob("**/*requirements*/*test*.txt") if "/.venv/" not in str(path)]

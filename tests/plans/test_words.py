@@ -215,6 +215,21 @@ def test_what_is_new_needs_no_permission_to_behave(title: str, accept: str, gran
 
 
 @pytest.mark.parametrize(
+    ("accept", "granted"),
+    [
+        ("save indents by 2; the tests follow", True),
+        ("its tests are adapted", True),
+        ("the test changes with it", True),
+        ("the tests pass", False),
+        ("the tests are not changed", False),
+        ("the tests are green", False),
+    ],
+)
+def test_tests_that_follow_are_a_permission(accept: str, granted: bool) -> None:
+    assert ("change behaviour" in read("JSON is indented by two", accept=(accept,))) is granted
+
+
+@pytest.mark.parametrize(
     ("accept", "none"),
     [
         ("save(path, padding=0) pads each cell by that many blanks; without it nothing changes", False),
