@@ -6,8 +6,10 @@ The page may load nothing from elsewhere, whatever its template says. Imported o
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import secrets
+import signal
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
@@ -43,7 +45,20 @@ class Dashboards(Server):
         outer.on_response_prepare.append(self._headers)
         return outer
 
+    def serve(self, debug: bool = False) -> None:
+        """Until ctrl-c. The address is told when there is somebody at it: not before, as by the class above."""
+        self.debug = debug
+        self.initialize_logging()
+        loop = asyncio.new_event_loop()
+        for name in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(name, self.request_exit)
+        app = self._make_app()
+        web.run_app(app, host=self.host, port=self.port, handle_signals=False, loop=loop, print=self._listens)
+
     async def on_startup(self, app: web.Application) -> None:
+        """Nothing is said yet."""
+
+    def _listens(self, _words: object) -> None:
         self._tell(f"the dashboard is at {self.address}")
         self._tell("only from this machine, and only with that address; ctrl-c ends it, the engine goes on")
 
