@@ -221,12 +221,14 @@ def test_landing_loses_nothing(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.torture
 @pytest.mark.timeout(7200)
-def test_landing_loses_nothing_1000_times(tmp_path: Path) -> None:
+@pytest.mark.parametrize("part", range(4))
+def test_landing_loses_nothing_1000_times(part: int, tmp_path: Path) -> None:
+    """Half of them always the same, half never seen before; in four parts, so that workers share them."""
     start = random.SystemRandom().randrange(1_000_000)
     print(f"fresh seeds from {start}")
     landed = 0
-    for seed in [*range(500), *range(start, start + 500)]:
+    for seed in [*range(part * 125, part * 125 + 125), *range(start, start + 125)]:
         folder = tmp_path / str(seed)
         landed += play(folder, seed).endswith("landed")
         shutil.rmtree(folder, ignore_errors=True)
-    assert landed > 200, "a property of refusals only would be none"
+    assert landed > 50, "a property of refusals only would be none"

@@ -18,8 +18,8 @@ GRADLE = "{home}{program} --offline --no-daemon --console=plain --continue clean
 # Gradle writes to its home, and takes scripts from there into every build: each run has one of its own. What the user's
 # holds of packages and of Gradle itself is read there; the wrapper locks beside what it unpacked, so that is linked.
 HOME = (
-    'own="{reports}/gradle"; '
-    'for its in "${GRADLE_USER_HOME:-$HOME/.gradle}" "$(getent passwd "$(id -u)" | cut -d: -f6)/.gradle"; do '
+    'own="{reports}/gradle"; account="$(getent passwd "$(id -u)" 2>/dev/null | cut -d: -f6)"; '
+    'for its in "${GRADLE_USER_HOME:-$HOME/.gradle}" "$account/.gradle"; do '
     '[ -d "$its/caches/modules-2" ] && export GRADLE_RO_DEP_CACHE="$its/caches"; '
     'for one in "$its"/wrapper/dists/*/*/*; do case "$one" in *.lck) continue;; esac; [ -e "$one" ] || continue; '
     'there="$own${one#"$its"}"; mkdir -p "${there%/*}"; ln -sf "$one" "$there"; done; done; '
