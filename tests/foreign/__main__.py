@@ -35,7 +35,8 @@ def table(rows: list[Row]) -> str:
     said = f"{len(rows)} projects. {len(honest)} honest changes: {counted(honest)}. "
     said += f"{len(wrong)} wrong ones: {counted(wrong)}."
     paid = f"Calls paid before a refusal by the environment: {sum(row.paid for row in rows)}."
-    return "\n".join((HEAD, "|---" * 8 + "|", *map(line, rows), "", said, paid, ""))
+    odd = [f"- {row.project}: {words}" for row in rows for words in row.odd]
+    return "\n".join((HEAD, "|---" * 8 + "|", *map(line, rows), "", said, paid, *odd, ""))
 
 
 def main(words: list[str]) -> int:

@@ -49,6 +49,8 @@ class Row:
     cpu: list[float] = field(default_factory=list)
     """Of the runs of changes that were accepted."""
     own_cpu: list[float] = field(default_factory=list)
+    odd: list[str] = field(default_factory=list)
+    """Honest changes that were not simply accepted, with the reason."""
 
     def words(self) -> str:
         """Project and version, what init took, what became of each change, calls paid before a refusal."""
@@ -103,6 +105,8 @@ class Served:
                     how = self._outcome(change)
                     (self.row.honest if change.honest else self.row.wrong).append(how.partition(" ")[0])
                     self.said.append(f"{'honest' if change.honest else 'wrong'} {change.name}: {how}")
+                    if change.honest and how != "accepted":
+                        self.row.odd.append(f"{change.name}: {how[:400]}")
             self._put(self.place / "original", self.folder)
         self.row.seconds = time.monotonic() - started
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from dataclasses import asdict
 from pathlib import Path
 
@@ -24,11 +23,6 @@ from tests.foreign.shapes import CHOSEN, EVERY
 
 pytestmark = pytest.mark.foreign
 TRIED = EVERY if os.environ.get("DEVTEAM_FOREIGN_MORE") else CHOSEN
-
-
-def say(line: str) -> None:
-    """At once, past pytest's capture: the whole table takes a while."""
-    sys.__stderr__.write(f"\n{line}\n")  # type: ignore[union-attr]
 
 
 def keep(row: Row) -> None:
@@ -54,8 +48,4 @@ def test_from_init_to_land(project: Foreign, tmp_path: Path) -> None:
         served.serve(chosen)
     finally:
         keep(served.row)
-    say(served.row.words())
-    for words in served.said:
-        if words.startswith("honest") and not words.endswith(": accepted"):
-            say(f"    {words[:400]}")
     served.held(chosen)
