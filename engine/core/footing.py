@@ -26,7 +26,9 @@ def refusal(state: State) -> str:
             if not task.verify and (not task.proof or held_by_tests(task.proof)):
                 what = f"hold task {task.id} to “{task.proof}”" if task.proof else f"prove task {task.id}"
                 words = f"no check here runs a test, so nothing could {what}"
-                return f"environment: {words} — give it a `verify:` command, or add the tests to [[checks.run]]"
+                cure = "give it a `verify:` command, or add the tests to [[checks.run]]"
+                cure += "; `proof: none` takes it on trust" if task.proof else ""
+                return f"environment: {words} — {cure}"
     return ""
 
 
