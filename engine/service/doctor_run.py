@@ -109,7 +109,7 @@ def _checks(specs: tuple[CheckSpec, ...], compared: Compared) -> Iterator[Findin
             yield Finding(mark="ok", what=f"check {one.spec.name}", found=told(one))
     for left in compared.left_out:
         spec = required.get(left.name)
-        hint = left.fix or (spec.install if spec else "") or f'mend or remove [[checks.run]] "{left.name}" in {CONFIG}'
+        hint = left.fix or f'mend or remove [[checks.run]] "{left.name}" in {CONFIG}'
         yield Finding(mark="bad" if spec else "note", what=f"check {left.name}", found=left.reason, hint=hint)
     yield from compared.findings
     if not any(spec.kind is CheckKind.TESTS for spec in specs):
