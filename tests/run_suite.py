@@ -1,7 +1,8 @@
 """What `make test` runs: the suite, side by side; then whatever failed there once more, alone.
 
 With `--all` two other jobs run beside it, on cores that the suite leaves idle while it waits: lint, and the tests that
-depend on bubblewrap with it hidden. What they say is printed when they are done; a failed lint ends the run.
+depend on bubblewrap with it hidden. What they say is printed when they are done; a failed lint ends the run. Where
+bubblewrap is not installed the suite itself is the run without it, and no test runs twice.
 
 A test of real processes can lose a race on a crowded machine that has nothing to do with what it shows. Such a test is
 named at the end, so that it is mended; a test that also fails alone fails the suite, and so do more than a few.
@@ -11,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -85,14 +87,22 @@ class Beside:
         self._process.terminate()
 
 
+def with_it_hidden(path: str) -> list[str]:
+    """The command that repeats with bubblewrap hidden what depends on it; nothing where PATH has none to hide."""
+    if shutil.which("bwrap", path=path) is None:
+        return []
+    return [sys.executable, "-m", "tests.without_bwrap", "--lean", "--workers=1"]
+
+
 def everything() -> int:
     lint = Beside("make", "-s", "lint")
-    hidden = Beside(sys.executable, "-m", "tests.without_bwrap", "--lean", "--workers=1")
+    hidden = [Beside(*command) for command in [with_it_hidden(os.environ.get("PATH", os.defpath))] if command]
     code = run(["-m", ORDINARY], os.environ, go_on=lambda: not lint.failed())
     if lint.end():
-        hidden.stop()
+        for job in hidden:
+            job.stop()
         return 1
-    return max(code, hidden.end(), key=bool)
+    return next(filter(None, [code, *(job.end() for job in hidden)]), 0)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run_suite import FEW, run
+from tests.run_suite import FEW, run, with_it_hidden
 
 ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(); Path('seen').touch(); assert seen\n"
 
@@ -35,3 +35,12 @@ def test_what_need_not_go_on_is_ended(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import time\ndef test_a():\n    time.sleep(3600)\n")
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     assert run([], environment, tmp_path, workers=1, go_on=lambda: False) != 0
+
+
+def test_nothing_runs_twice_where_there_is_nothing_to_hide(tmp_path: Path) -> None:
+    """Without bubblewrap the suite is already the run without it; with it, what depends on it is repeated."""
+    assert with_it_hidden(str(tmp_path)) == []
+    program = tmp_path / "bwrap"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    assert "tests.without_bwrap" in with_it_hidden(str(tmp_path))
