@@ -47,3 +47,17 @@ def test_the_page_names_real_places() -> None:
     """Every path in the table of rooms exists."""
     for name in re.findall(r"`((?:engine|tui|bin|themes)/[\w/.]+)`", PAGE):
         assert (ROOT / name).exists(), name
+
+
+def test_the_decisions_name_real_files() -> None:
+    """They say `core/repeats.py` or only `gutted.py`: one of our files ends so."""
+    ours = [path.as_posix() for folder in ("engine", "tui", "tests") for path in (ROOT / folder).rglob("*.*")]
+    text = (ROOT / "docs" / "decisions.md").read_text("utf-8")
+    named = re.findall(r"`([\w/]+(?:\.\w+)*\.(?:py|txt))\b", text)
+    assert len(named) > 40
+    assert [name for name in named if not any(path.endswith(f"/{name}") for path in ours)] == []
+
+
+def test_the_page_is_read_in_five_minutes() -> None:
+    """At 200 words a minute, a stop of a way or a row of the table included."""
+    assert len(re.findall(r"\w+", PAGE)) < 1500
