@@ -16,9 +16,11 @@ from engine import agent_records
 from engine.agent_records import BUILT_IN, TEMPLATES, AgentRecord, DocsRow
 from engine.config.docs import with_agents
 from engine.conformance import agent_problems, plan_format_problems, preset_problems, record_problems
-from engine.core.model import PhaseSpec, Plan, TaskSpec
+from engine.core.model import CheckKind, PhaseSpec, Plan, TaskSpec
 from engine.perform.agents.settings import AgentConfig
+from engine.perform.checks.presets.package import Candidate
 from engine.perform.checks.presets.registry import PRESETS, Preset
+from engine.perform.checks.run.spec import CheckSpec
 from engine.plans import FORMATS, PlanFormat
 from tests.agents.test_conformance import AGENTS
 from tests.plans.samples import NAMES, WRITERS
@@ -98,6 +100,9 @@ def test_the_suites_find_what_is_wrong() -> None:
     problems = plan_format_problems(Forgetful(), WRITERS[FORMATS[1].name](SAMPLE), str(NAMES[FORMATS[1].name]))
     assert len(problems) >= 3
     assert preset_problems(Preset(name="x", manifests=("x",), detect=lambda package: iter(())), {"x": ""})
+    spec = CheckSpec(name="x", kind=CheckKind.TESTS, command=("x",), why="x")
+    anywhere = Preset(name="x", manifests=("x",), detect=lambda package: iter((Candidate(check=spec),)))
+    assert [one for one in preset_problems(anywhere, {"x": ""}) if "empty repository" in one]
 
 
 def test_the_docs_table_is_made_from_the_records() -> None:

@@ -37,6 +37,10 @@ def _problems(preset: Preset, sample: Mapping[str, str]) -> Iterator[str]:
         if _listing(root) != before:
             yield "it writes into the repository"
         yield from _garbage(preset, root)
+    with tempfile.TemporaryDirectory(prefix="devteam-conformance-") as place:
+        empty = Package(Path(os.path.realpath(place)), "", lambda name: f"/usr/bin/{name}")
+        if any(isinstance(one, Candidate) for one in preset.detect(empty)):
+            yield "it finds a check in an empty repository: every repository would get it"
 
 
 def _found(found: list[Candidate | LeftOut]) -> Iterator[str]:
