@@ -21,8 +21,8 @@ def red(error: str, text: str = "") -> Case:
     [
         ([red("ValueError")], Frame.CRASH),
         ([red("TypeError", "'NoneType' object is not iterable")], Frame.CRASH),
-        ([red("TypeError", "f() got an unexpected keyword argument 'x'")], None),
-        ([red("AttributeError", "module 'm' has no attribute 'f'")], None),
+        ([red("TypeError", "f() got an unexpected keyword argument 'x'")], Frame.ADDITION),
+        ([red("AttributeError", "module 'm' has no attribute 'f'")], Frame.ADDITION),
         ([red("AssertionError", "assert 1 == 2")], None),
         ([red("Failed", "DID NOT RAISE <class 'ValueError'>")], Frame.REFUSAL),
         ([red("AssertionError", "ValueError not raised")], Frame.REFUSAL),
@@ -43,6 +43,9 @@ def test_frame_of(reds: list[Case], frame: Frame | None) -> None:
         (Frame.CRASH, "!ValueError", "int", False),
         (Frame.REFUSAL, "int", "!ValueError", False),
         (Frame.REFUSAL, "int", "int", True),
+        (Frame.ADDITION, "int", "int", True),
+        (Frame.ADDITION, "!ValueError", "int", False),
+        (Frame.ADDITION, "int", "!ValueError", False),
         (Frame.NOTHING, "!ValueError", "!ValueError", False),
         (Frame.NOTHING, "!ValueError", "int", True),
     ],
@@ -69,3 +72,29 @@ async def test_a_fix_for_a_crash(tmp_path: Path, source: str, verdict: ProofVerd
     change = {"log.py": BASE["log.py"].replace("max(rows)", source), "tests/test_empty.py": EMPTY}
     done = await judged(tmp_path, BASE, change, title="highest of an empty list raises ValueError: None is wanted")
     assert done.proof is verdict, done.reason
+
+
+COUNT = {
+    "shelf.py": "class Shelf:\n    def __init__(self):\n        self.some = []\n\n    def put(self, one):\n"
+    "        self.some.append(one)\n\n    def line(self, name, wide=4):\n        return name.rjust(wide)\n",
+    "tests/test_shelf.py": "from shelf import Shelf\n\n\ndef test_line():\n    assert Shelf().line('abcd') == 'abcd'\n"
+    "    assert Shelf().line('a', 1) == 'a'\n",
+}
+NEW = "\n    def count(self):\n        return len(self.some)\n"
+SHOWN = (
+    "from shelf import Shelf\n\n\ndef test_count():\n    shelf = Shelf()\n    assert shelf.count() == 0\n"
+    "    shelf.put(1)\n    shelf.put(2)\n    assert shelf.count() == 2\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("line", "verdict"),
+    [("name.rjust(wide)", ProofVerdict.PROVEN), ("name.ljust(wide)", ProofVerdict.QUESTION)],
+    ids=["an addition", "and another answer beside it"],
+)
+async def test_an_addition_leaves_the_other_answers_alone(tmp_path: Path, line: str, verdict: ProofVerdict) -> None:
+    source = COUNT["shelf.py"].replace("name.rjust(wide)", f"str({line})") + NEW
+    change = {"shelf.py": source, "tests/test_count.py": SHOWN}
+    done = await judged(tmp_path, COUNT, change, title="Shelf.count()")
+    assert done.proof is verdict, done.reason
+    assert verdict is ProofVerdict.PROVEN or "this was there before" in done.reason

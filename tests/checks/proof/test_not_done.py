@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.model import TaskSpec
-from engine.perform.checks.proof.not_done import left_out, not_done
+from engine.perform.checks.proof.not_done import left_out, not_done, put_off
 
 BASE = b"parser.add_argument('--json')\nraise ValueError\n"
 
@@ -40,3 +40,21 @@ def test_half_of_a_list() -> None:
     assert half("dl and cl", "UNITS = {'dl': 100, 'cl': 10}") == []
     assert half("dl and cl", "UNITS = {'dl': 100}", b"UNITS = {'cl': 10}\n") == []
     assert half("Read and write faster", "def read(): ...") == [], "words of a sentence are no texts of the source"
+
+
+def later(after: str) -> str:
+    task = TaskSpec(id="1", title="retry: `when` decides", description="when(error) is asked after each failure")
+    return put_off(task, BASE, BASE + after.encode())
+
+
+def test_what_is_put_off() -> None:
+    assert later("x = 1  # TODO: ask when(error)\n") == "# TODO: ask when(error)"
+    assert later("// FIXME retry later\n") == "// FIXME retry later"
+    assert later("raise SystemExit('when is not implemented yet')\n")
+    assert later("# TODO: another colour\n") == "" == later("todo_when = 1\n") == later("# when it fails\n")
+    assert put_off(TaskSpec(id="1", title="retry"), b"# TODO: retry\n", b"# TODO: retry\nx = 1\n") == ""
+
+
+def test_a_word_inside_of_a_quoted_text_wants_nothing() -> None:
+    about = '"Barolo: only 8 left, 30 wanted" instead of "Barolo: wanted 30, there are 8".'
+    assert left("Change the message", "x", about=about) == []

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
-from engine.perform.checks.proof.not_shown import errors, fewer_than_criteria, inputs, not_shown
+from engine.perform.checks.proof.not_shown import errors, fewer_than_criteria, inputs, names, not_shown
 from tests.checks.proof.test_judged import judged
 
 
@@ -15,7 +15,6 @@ from tests.checks.proof.test_judged import judged
     ("text", "found"),
     [
         pytest.param('Empty words should be left out, also "a,,b" and "a,".', ["a,,b", "a,"], id="quoted inputs"),
-        pytest.param("MY_APPS_X is none of MY_APP either", ["MY_APPS_X", "MY_APP"], id="names of data"),
         pytest.param("(-0.5, 10.2) lies in S01E010", ["-0.5", "10.2"], id="a pair of numbers"),
         pytest.param('Say "amount" instead of "balance"', [], id="outputs"),
         pytest.param('The message is "the queue is empty"', [], id="a message"),
@@ -36,10 +35,26 @@ def test_inputs(text: str, found: list[str]) -> None:
         ("IndexError is too special; raise LookupError instead", ["LookupError"]),
         ("It must not be a KeyError", []),
         ("parse throws URIError on '100%'", []),
+        ("APP_PORT that is no number raises ConfigError, which names it", ["ConfigError"]),
+        ("load raises KeyError", []),
+        ("Today load raises ConfigError", []),
     ],
 )
 def test_errors(text: str, found: list[str]) -> None:
     assert errors(TaskSpec(id="1", title="x", description=text)) == found
+
+
+def test_a_name_of_data_is_tried_by_its_own_name() -> None:
+    task = TaskSpec(id="1", title="x", description="MY_APPS_X is none of MY_APP either, nor is `__len__`")
+    assert names(task) == ["MY_APPS_X", "MY_APP", "__len__"]
+    text = "setenv('MY_APP', 'x')\nmy apps x\nlen(a)\n"
+    assert not_shown(task, text, text, "def __len__(self):") == ["MY_APPS_X"]
+
+
+def test_a_form_with_a_blank_is_tried_by_its_words() -> None:
+    task = TaskSpec(id="1", title='"lumen foo FILE" should print nothing')
+    loop = "for word in foo bar; do ./lumen $word data.txt; done"
+    assert not_shown(task, loop, loop, "") == [] != not_shown(task, "./lumen sum x", "", "")
 
 
 @pytest.mark.parametrize(

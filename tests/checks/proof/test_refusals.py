@@ -27,6 +27,8 @@ GO = "func TestClose(t *testing.T) {\n\tif err := l.Close(a); err != nil {\n\t\t
         pytest.param("Negative amounts are rejected", "assert pay(5) == 5", True, id="rejected"),
         pytest.param("Spaces are no longer rejected", "assert pay(' 5') == 5", False, id="the other way round"),
         pytest.param("Why a name is refused is said in the log", "assert say() == 'x'", False, id="about a refusal"),
+        pytest.param("N below 1 is an error", GO.replace("(err)", '("error", err)'), True, id="go: its own complaints"),
+        pytest.param("N below 1 is an error", GO + "if err != ErrN { t.Error() }", False, id="go: the error it wants"),
         pytest.param("Add two amounts", "assert add(1, 2) == 3", False, id="nothing of the kind"),
     ],
 )
@@ -50,3 +52,10 @@ async def test_half_of_it_is_unproven(tmp_path: Path, whole: bool) -> None:
         change["tests/test_m.py"] = "import pytest\n" + change["tests/test_m.py"] + more
     found = await judged(tmp_path, BASE, change, title="pay takes a fee and refuses one that is larger than the amount")
     assert found.proof is (ProofVerdict.PROVEN if whole else ProofVerdict.UNPROVEN), found.reason
+
+
+def test_a_title_provokes_nothing() -> None:
+    task = TaskSpec(id="1", title="parse('a=%zz') should throw a bad request, not a URIError")
+    title = "test('broken escapes do not throw an error', () => {\n  assert.equal(parse('a=%zz'), 1)\n})\n"
+    assert unprovoked(task, title)
+    assert not unprovoked(task, title.replace("equal(parse('a=%zz'), 1)", "throws(() => parse('a=%zz'))"))

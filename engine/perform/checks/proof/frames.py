@@ -1,7 +1,8 @@
 """What a change leaves alone, told by how its proofs failed on the base. Pure.
 
 A test that only crashed there shows that a crash is over: where the old code answered, the answer stays. A test that
-only missed an error shows that something is refused now: what is answered still is answered as it was.
+only missed an error shows that something is refused now: what is answered still is answered as it was. Tests that only
+missed a name show that something is new: beside it everything is as it was.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 from collections.abc import Iterable
 from enum import StrEnum
 
+from engine.core.model import TaskSpec
 from engine.perform.checks.run.measure import BAD, Case
 
 
@@ -19,6 +21,7 @@ class Frame(StrEnum):
     NOTHING = "nothing was to change"
     CRASH = "the proof shows that a crash is over, and here the base did not crash"
     REFUSAL = "the proof shows that something is refused, and this is not"
+    ADDITION = "the proof shows only that something is new, and this was there before"
 
     def broken(self, was: str, now: str) -> bool:
         """Whether another answer (by its shape) is one that this change was not to give."""
@@ -39,6 +42,16 @@ _NAMES = frozenset({"ImportError", "ModuleNotFoundError", "NameError", "Referenc
 _ASSERTED = frozenset({"AssertionError", "Failed", ""})
 
 
+_ADDS = re.compile(
+    r"(?:add|new|offer|introduce|provide|implement)\b|[\w.`]+\([^()]*\)`?$|(?:[a-z_]\w*\.)+[a-z_]\w*$", re.IGNORECASE
+)
+
+
+def adds(task: TaskSpec | None) -> bool:
+    """Its title is about something new, and about nothing else: "Add total", `Shelf.count()`."""
+    return task is not None and _ADDS.match(task.title.strip()) is not None
+
+
 def frame_of(reds: Iterable[Case]) -> Frame | None:
     """The frame that all the failures on the base agree on."""
     found = {_of(case) for case in reds}
@@ -51,7 +64,7 @@ def _of(case: Case) -> Frame | None:
     if _NOT_RAISED.search(case.text):
         return Frame.REFUSAL
     if case.error in _ASSERTED or case.error in _NAMES:
-        return None
+        return None  # of a file that cannot be loaded nothing is known
     if case.error in ("TypeError", "AttributeError") and not _OF_VALUES.search(case.text):
-        return None
+        return Frame.ADDITION
     return Frame.CRASH

@@ -35,7 +35,8 @@ def wanted(task: TaskSpec | None) -> tuple[list[str], list[str]]:
     if task is None:
         return [], []
     told = "\n".join((task.title, task.description))
-    text = "\n".join((*_WANTS.findall(told), *task.accept))
+    plain = _QUOTED.sub(lambda match: match[0][0] + "·" * (len(match[0]) - 2) + match[0][-1], told)
+    text = "\n".join((*(told[match.start() : match.end()] for match in _WANTS.finditer(plain)), *task.accept))
     old = set(_AGAINST.findall(text))
     quoted = ["".join(groups).strip() for groups in _QUOTED.findall(_CODE.sub(" ", text))]
     names = dict.fromkeys((*_FLAG.findall(text), *(one.strip() for one in _CODE.findall(text)), *quoted))
@@ -92,6 +93,22 @@ def left_out(
             if any(item.lower() in new for item in items):
                 found += [item for item in items if item.lower() not in there]
     return found
+
+
+_LATER = re.compile(
+    r"(?:#|//|/\*|--|;)[^\n]*\b(?:TODO|FIXME|XXX)\b[^\n]*|[^\n]*\bnot (?:yet )?implemented\b[^\n]*", re.IGNORECASE
+)
+
+
+def put_off(task: TaskSpec | None, before: bytes | None, after: bytes | None) -> str:
+    """A new remark in the source that something of the task is still to be done; else nothing."""
+    if task is None:
+        return ""
+    told = _words((task.title, task.description, *task.accept)) - _EVERYWHERE
+    for match in _LATER.finditer(added_text(before, after)):
+        if _words([match[0]]) & told:
+            return match[0].strip()
+    return ""
 
 
 def _parts(name: str) -> set[str]:

@@ -6,6 +6,7 @@ wants to be refused, was never put to it: half a fix brings a test for the other
 
 from __future__ import annotations
 
+import builtins
 import re
 from collections.abc import Iterator
 
@@ -62,10 +63,15 @@ def inputs(task: TaskSpec) -> list[str]:
             if 1 <= len(value) <= 60 and not _PLACE.search(value) and not _PROSE.fullmatch(value):
                 found.setdefault(value)
         bare = _QUOTED.sub(" ", text)
-        found |= dict.fromkeys(_NAME_OF_DATA.findall(bare))
         for numbers in _ARGUMENTS.findall(bare):
             found |= dict.fromkeys(re.split(r",\s*", numbers))
     return list(found)
+
+
+def names(task: TaskSpec) -> list[str]:
+    """Names of data and of protocols that it says outside of quotes: KETTLE_RETRIES, __len__."""
+    texts = [_QUOTED.sub(" ", _CODE.sub(lambda match: f" {match[1]} ", one)) for one in sentences(task)]
+    return list(dict.fromkeys(name for text in texts for name in _NAME_OF_DATA.findall(text)))
 
 
 def errors(task: TaskSpec) -> list[str]:
@@ -77,9 +83,28 @@ def errors(task: TaskSpec) -> list[str]:
             before, after = sentence[: match.start()], sentence[match.end() :]
             if _AGAINST.search(before):
                 continue
-            if criterion or _WANTS_ERROR.search(before) or (not before.strip(" `") and _IN_THAT_CASE.match(after)):
+            first = not before.strip(" `") and _IN_THAT_CASE.match(after)
+            if criterion or first or _WANTS_ERROR.search(before) or _states(match[0], before, sentence):
                 found.setdefault(match[0])
     return list(found)
+
+
+_TODAY = re.compile(
+    r"\b(?:today|currently|now|at present|at the moment|crash\w*|bug\w*|wrong\w*|but|then dies|fails?)\b", re.IGNORECASE
+)
+
+
+_OF_THE_LANGUAGE = frozenset(
+    {"URIError", "RangeError", "ReferenceError", "EvalError", "AggregateError", "NullPointerException"}
+    | {"IllegalArgumentException", "IndexOutOfBoundsException", "ClassCastException", "NumberFormatException"}
+)
+
+
+def _states(error: str, before: str, sentence: str) -> bool:
+    """ "X raises ConfigError" of an error of the project's own: a built-in one may well be the bug that is told."""
+    if hasattr(builtins, error) or error in _OF_THE_LANGUAGE or _TODAY.search(sentence):
+        return False
+    return re.search(r"\b(?:raises|throws|is|gives|returns)\s+(?:an?\s+)?`?$", before) is not None
 
 
 def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> list[str]:
@@ -92,6 +117,7 @@ def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> lis
     both = f"{proofs}\n{added}"
     known = _words(both)
     found = [one for one in inputs(task) if not _stands(one, both, known)]
+    found += [one for one in names(task) if one not in both]
     refused = _REFUSES.search(fresh) is not None
     found += [told for told in _ranges(task) if not _both_sides(told, fresh)]
     found += [one for told in _listed(task) for one in told if one not in both]
@@ -182,7 +208,9 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True  # an example of a form: other numbers, the same words around them
     if _BLANK.search(value):  # "line N", "N FILE": a form, with anything in its blanks
         around = [re.escape(part) for part in _BLANK.split(value)]
-        return re.search(r"[^\s\"'`]+".join(around), text) is not None
+        if re.search(r"[^\s\"'`]+".join(around), text) is not None:
+            return True
+        value = _BLANK.sub(" ", value)
     words = _words(value)
     plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
     return bool(words) and words <= known and plain

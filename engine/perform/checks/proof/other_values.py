@@ -2,12 +2,14 @@
 
 Three rooms: other values of the same size, others of another size, and an error where a value would be another one. A
 proof that passes in the first two and not in the third called what was changed, heard a value, and did not look at it.
+Where the task speaks of an order, lists are handed out backwards; where tests allow a tolerance, numbers a little off.
 """
 
 from __future__ import annotations
 
 import ast
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
@@ -36,11 +38,28 @@ class Sort(StrEnum):
     """Its first answer, whatever it is asked after that."""
     ELSE = "else"
     """An error at the second answer that is not the first one: a test that has three asks for some of them."""
+    BACKWARDS = "backwards"
+    """Lists in their other order, all else as it is."""
+    OFF = "off"
+    """Numbers that are off by one and two per cent, all else as it is."""
 
 
 ANYTHING = (Sort.ALIKE, Sort.LONGER, Sort.ERROR)
 SAME_AGAIN = (Sort.FIRST, Sort.ELSE)
+IN_ANY_ORDER = (Sort.BACKWARDS, Sort.ERROR)
+ABOUT = (Sort.OFF, Sort.ERROR)
 MUST_FAIL = (Sort.ERROR, Sort.ELSE)
+_ORDER = re.compile(
+    r"\b(?:in (?:the )?(?:\w+ )?order|ordered|sort(?:ed|s|ing)?|(?:most|least|\w+est)(?: \w+){0,2} first|ascending"
+    r"|descending|alphabetical\w*|ranked)\b",
+    re.IGNORECASE,
+)
+_TOLERANCE = re.compile(
+    r"\bapprox\b|AlmostEqual|isclose|toBeCloseTo|\bplaces=|\bdelta=|\btolerance\b|\bepsilon\b|\b1e-\d|\babs\(|Math\.abs\("
+)
+_ABOUT = re.compile(
+    r"\b(?:random\w*|jitter|about|approximate\w*|roughly|within|between|at least|at most|up to|estimate\w*)\b", re.I
+)
 MOST_FILES = 2
 _HELPER = """
 def _zz_other(value, deep=0):
@@ -49,6 +68,14 @@ def _zz_other(value, deep=0):
         return value
     if @SORT@ == "error":
         raise NotImplementedError("taken out")
+    if @SORT@ == "backwards":
+        return value[::-1] if kind in (list, tuple) else value
+    if @SORT@ == "off":
+        if kind in (int, float):
+            return value + (value * 0.02 if kind is float else value // 50) + 1
+        if kind in (list, tuple):
+            return kind(_zz_other(item, deep + 1) for item in value)
+        return {key: _zz_other(item, deep + 1) for key, item in value.items()} if kind is dict else value
     more = @SORT@ == "longer"
     if kind is bool:
         return not value
@@ -164,8 +191,13 @@ async def other_values_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Pro
     return [Ahead(tree=tree, files=files, ask=trial.on_base())] if tree is not None else []
 
 
-async def content_with_anything(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof]) -> list[Fault]:
-    """Where every proof is content with other values, or with the first answer to everything: nothing was shown."""
+async def content_with_anything(
+    trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof], words: str = "", fresh: str = ""
+) -> list[Fault]:
+    """Where every proof is content with other values, or with the first answer to everything: nothing was shown.
+
+    `words`: the task's own; `fresh`: the new lines of the tests.
+    """
     able = {spec.name: spec for spec in specs if runner_of(spec).picks_files}
     left = [proof for proof in proofs if proof.path and proof.check in able]
     if not left or len(left) < len(proofs) or len({proof.path for proof in left}) > MOST_FILES:
@@ -177,6 +209,10 @@ async def content_with_anything(trial: Trial, specs: Sequence[CheckSpec], proofs
         text = f"{name} passes where the changed code does nothing but fail: it asks for nothing"
     elif await _all_content(trial, able, left, SAME_AGAIN):
         text = f"{name} passes where the changed code answers everything as it answered first: it asks for no value"
+    elif _ORDER.search(words) and await _all_content(trial, able, left, IN_ANY_ORDER):
+        text = f"the task speaks of an order, and {name} passes with every list backwards"
+    elif _TOLERANCE.search(fresh) and not _ABOUT.search(words) and await _all_content(trial, able, left, ABOUT):
+        text = f"{name} passes with every number off by one and two per cent: its tolerance is too wide"
     else:
         return []
     return [unproven(Rule.NOT_SHOWN, text, test=name)]

@@ -28,6 +28,13 @@ function __zzOther(value, deep, name) {
   if (!["number", "string", "boolean"].includes(typeof value) && !Array.isArray(value) && !plain) return value;
   if (deep > 6) return value;
   if ("@SORT@" === "error") throw new Error("taken out");
+  if ("@SORT@" === "backwards") return Array.isArray(value) ? [...value].reverse() : value;
+  if ("@SORT@" === "off") {
+    if (typeof value === "number") return value + (Number.isInteger(value) ? Math.floor(value / 50) : value * 0.02) + 1;
+    if (Array.isArray(value)) return value.map((one) => __zzOther(one, (deep || 0) + 1));
+    if (!plain) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, __zzOther(one, (deep || 0) + 1)]));
+  }
   const more = "@SORT@" === "longer" ? 1 : 0;
   if (typeof value === "boolean") return !value;
   if (typeof value === "number") return Number.isNaN(value) ? 0 : value * 7 + (value < 0 ? -13 : 13);
@@ -82,7 +89,7 @@ def _instead(text: str, one: Body, language: str, sort: str) -> str | None:
 
 
 def _go(text: str, one: Body, body: str, sort: str) -> str | None:
-    if not one.results or sort in ("first", "else"):
+    if not one.results or sort in ("first", "else", "backwards", "off"):
         return None
     types = [re.sub(r"^[A-Za-z_]\w*\s+(?=[\w*\[(.])", "", part.strip()) for part in _parts(one.results)]
     if any(not kind for kind in types) or re.search(r"\brecover\(", body):

@@ -21,6 +21,7 @@ from engine.perform.checks.proof import neighbours, varied_javascript
 from engine.perform.checks.proof.frames import Frame
 from engine.perform.checks.proof.gutted_text import bodies
 from engine.perform.checks.proof.imports import language_of, python_imports, python_name
+from engine.perform.checks.proof.narrow import functions
 from engine.perform.checks.proof.neighbour_runs import JAVASCRIPT, name_in_file
 from engine.perform.checks.proof.neighbours import Told
 from engine.perform.checks.proof.owners import Owned, Owner
@@ -66,6 +67,8 @@ async def otherwise_faults(trial: Trial, spec: CheckSpec, frame: Frame = Frame.N
         return await _in_javascript(trial, spec, r0)
     names = [python_name(one.path) for one in trial.change.owned if _differs(one)]
     if spec.runner not in RUNNERS or r0 is None or not names:
+        return []
+    if frame is Frame.ADDITION and not any(_alters(one) for one in trial.change.owned if _differs(one)):
         return []
     green: dict[str, list[str]] = {}
     for case in r0.report.cases:
@@ -147,6 +150,15 @@ def _differs(one: Owned) -> bool:
     if one.owner is not Owner.SUBJECT or not one.path.endswith(".py") or one.before is None:
         return False
     return one.after is None or _meaning(one.before) != _meaning(one.after)
+
+
+def _alters(one: Owned) -> bool:
+    """A function that was there is another one now; what only comes to it leaves the others alone."""
+    try:
+        old, new = (dict(functions(ast.parse(text or b""))) for text in (one.before, one.after))
+    except (SyntaxError, ValueError, RecursionError):
+        return True
+    return any(name in new and ast.dump(node) != ast.dump(new[name]) for name, node in old.items())
 
 
 def _meaning(source: bytes) -> str:

@@ -13,13 +13,13 @@ from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
 from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
-from engine.perform.checks.proof.frames import Frame, frame_of
+from engine.perform.checks.proof.frames import Frame, adds, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file, neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
-from engine.perform.checks.proof.not_done import added_text, left_out, not_done
+from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
 from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
@@ -29,12 +29,14 @@ from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.stand_ins import stand_ins
+from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
 from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
+from engine.perform.checks.proof.unheard import unheard
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.verdict import UNTOLD
@@ -164,7 +166,9 @@ class Weighing(EditedTests):
         if not self.faults and not self._nothing_to_show():
             if all(rules.import_red(proof, self.r3.get(proof.check, [])) for proof in self.proofs):
                 # what an answer of the base made red asks for another one
-                self.faults += await content_with_anything(self.trial, self.tests, self.proofs)
+                told, fresh = self.change.ground.words, self._shown()[1]
+                self.faults += await content_with_anything(self.trial, self.tests, self.proofs, told, fresh)
+            self.faults += await unheard(self.trial, self.tests, self.proofs)
             self.faults += await replaced_parts(self.trial, self.tests, self.proofs)
             self.faults += await names_alone(self.trial, self.tests, self.proofs, self._shown()[1])
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"
@@ -189,7 +193,8 @@ class Weighing(EditedTests):
         red = {case.id: case for run in runs for case in rules.by_id(run).values() if case.outcome in BAD}
         mine = [proof for proof in self.proofs if proof.check == spec.name]
         known = [red[proof.name] for proof in mine if proof.name in red]
-        return frame_of(known) if known and len(known) == len(mine) == len(self.proofs) else None
+        frame = frame_of(known) if known and len(known) == len(mine) == len(self.proofs) else None
+        return frame if frame is not Frame.ADDITION or adds(self.task) else None
 
     def _ask_for_the_rest(self) -> None:
         """What the task names, and neither the base, nor a test, nor the change has."""
@@ -209,13 +214,21 @@ class Weighing(EditedTests):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
+        for one in owned:
+            if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
+                text = f"{one.path} says that something is still to be done: {later[:120]}"
+                fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
+                self.faults.append(replace(fault, path=one.path))
         if few := fewer_than_criteria(self.task, self._shown()[1]):
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, few))
         whole, fresh, added = self._shown()
         if wanted := unprovoked(self.task, fresh):
             text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text))
-        for name in (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2]):
+        if words := self._not_run():
+            self.faults.append(rules.unproven(Rule.NOT_SHOWN, words))
+        untold = (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2])
+        for name in (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
 
