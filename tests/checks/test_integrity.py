@@ -245,3 +245,18 @@ def test_coverage_of_changed_lines():
     (finding,) = unreached([owned], cover, None, 80.0)
     assert (finding.rule, finding.severity, finding.line) == ("coverage-lower", "note", 2)
     assert unreached([owned], {"m.py": FileCoverage(executed=(1, 2, 3, 4))}, None, 80.0) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "weak"),
+    [
+        ("self.assertTrue(f(), ['a'])", True),
+        ("self.assertTrue(f(), 3)", True),
+        ("self.assertTrue(f(), 'why')", False),
+        ("self.assertTrue(f(), msg)", False),
+        ("self.assertTrue(f())", False),
+        ("self.assertEqual(f(), ['a'])", False),
+    ],
+)
+def test_a_value_that_is_taken_for_a_message(line: str, weak: bool) -> None:
+    assert bool(weak_spots(f"def test():\n    {line}\n".encode())) is weak

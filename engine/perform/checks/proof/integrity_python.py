@@ -108,6 +108,10 @@ def _weak(tree: ast.Module) -> Iterator[Hit]:
                 yield "tautology", node.lineno, f"`assert {ast.unparse(test)[:80]}` cannot fail"
             case ast.Call(func=ast.Attribute(attr="assertTrue"), args=[test, *_]) if _always_true(test):
                 yield "tautology", node.lineno, f"`assertTrue({ast.unparse(test)[:80]})` cannot fail"
+            case ast.Call(func=ast.Attribute(attr="assertTrue" | "assertFalse" as name), args=[_, other]) if _value(
+                other
+            ):
+                yield "tautology", node.lineno, f"`{name}` {FIRST_ONLY}: `{ast.unparse(other)[:60]}` is taken for words"
             case ast.Call(func=ast.Attribute(attr="assertEqual"), args=[left, right, *_]) if _same(left, right):
                 yield "tautology", node.lineno, "`assertEqual` of a thing with itself cannot fail"
             case ast.Try(body=body, handlers=handlers, finalbody=final) if _asserts(body):
@@ -127,6 +131,16 @@ def _weak(tree: ast.Module) -> Iterator[Hit]:
             case ast.FunctionDef() | ast.AsyncFunctionDef() if node.name.startswith("test"):
                 yield from _unreachable(node)
                 yield from _mocked(node)
+
+
+FIRST_ONLY = "looks at its first value only"
+
+
+def _value(node: ast.expr) -> bool:
+    """Something to compare with, where `assertTrue` takes a message."""
+    if isinstance(node, ast.Constant):
+        return not isinstance(node.value, str | None)
+    return isinstance(node, ast.List | ast.Tuple | ast.Dict | ast.Set)
 
 
 def _always_true(test: ast.expr) -> bool:

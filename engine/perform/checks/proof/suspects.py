@@ -14,7 +14,7 @@ from engine.perform.checks.proof.change import Change
 from engine.perform.checks.proof.hushed import hushes
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
-from engine.perform.checks.proof.integrity_python import weak_spots
+from engine.perform.checks.proof.integrity_python import FIRST_ONLY, weak_spots
 from engine.perform.checks.proof.integrity_text import text_hits
 from engine.perform.checks.proof.looking_around import looks_around
 from engine.perform.checks.proof.loosened import loosened
@@ -145,14 +145,14 @@ def _hits(one: Owned) -> list[Hit]:
         return [hit for hit in hits if hit[0] in MEANS_SOMETHING and not (started and "exits" in hit[2])]
     if one.owner in (Owner.TEST, Owner.NEW_TEST):
         hits = suspicious_python(one.after, one.before or b"", test=True)
-        weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK or _of_a_tuple(hit)]
+        weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK or _nobody_means(hit)]
         return [*(hit for hit in hits if hit[0] == Rule.SUSPICIOUS_SOURCE), *weak]
     return []
 
 
-def _of_a_tuple(hit: Hit) -> bool:
-    """`assert (value == 5, "message")` is always true, and nobody means that."""
-    return hit[0] == Rule.TAUTOLOGY and hit[2].startswith("`assert (")
+def _nobody_means(hit: Hit) -> bool:
+    """`assert (value == 5, "message")` is always true, `assertTrue(value, 5)` never looks at the 5."""
+    return hit[0] == Rule.TAUTOLOGY and (hit[2].startswith("`assert (") or FIRST_ONLY in hit[2])
 
 
 def _question(rule: str, text: str, one: Owned, line: int, code: str = "") -> Question:
