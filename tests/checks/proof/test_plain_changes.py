@@ -80,6 +80,15 @@ def test_and_so_in_other_languages():
     assert not stated_words(old, old, "f() says 'less'") and new
 
 
+def test_rows_beside_a_stated_value_may_hold_anything():
+    old = ["{", "50", "*", "Hour", ",", '"50h"', "}", ","]
+    more = ["{", "23", "*", "Hour", ",", '"23h"', "}", ","]
+    new = [*more, *old[:5], '"2d 2h"', *old[6:]]
+    assert stated_words(old, new, "50 hours should be 2d 2h")
+    assert not stated_words(old, [*more, *old[:5], '"2d 3h"', *old[6:]], "50 hours should be 2d 2h")
+    assert not stated_words(old, ["t", ".", "Skip", "(", ")", *new], "50 hours should be 2d 2h")
+
+
 @pytest.mark.parametrize(
     "before, after, more",
     [
@@ -183,6 +192,14 @@ def test_and_what_it_does_not():
     assert kind("Better examples in the docs", example) is None
     assert kind("f is called wrongly", example) is None
     assert kind("f is called by its own name", SOURCE) is None
+
+
+def test_a_remark_in_the_source_is_no_answer_to_criteria():
+    task = TaskSpec(id="1", title="Pre-releases come before their release", accept=("1.0.0-rc1 is smaller than 1.0.0",))
+    assert plain_kind(task, [SOURCE], find_names([SOURCE], {SOURCE.path}), True, {SOURCE.path}) is None
+    remark = owned("src/a.py", Owner.SUBJECT, "x = 1\n", "x = 1  # pragma: no cover\n")
+    assert kind("Coverage settings", remark) is HarmlessKind.SETTINGS
+    assert kind("Coverage settings", SOURCE) is not HarmlessKind.SETTINGS
 
 
 def test_words_lean():

@@ -13,7 +13,7 @@ import difflib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 MOST = 100_000
 """Bytes; larger files are asked about."""
@@ -255,13 +255,29 @@ class _Text(str):
 
 
 def stated_words(old: Iterable[str], new: Iterable[str], text: str) -> bool:
-    """The same for another language, token by token."""
-    fresh = Counter(new) - Counter(old)
+    """The same for another language, token by token. Further rows beside what was replaced may hold any values."""
+    was, now = list(old), list(new)
+    return _all_stated(Counter(now) - Counter(was), text) or _all_stated(_in_place(was, now), text)
+
+
+def _all_stated(fresh: Iterable[str], text: str) -> bool:
     words = _Told(text)
     said = [token for token in fresh if (token[0].isalnum() or token[0] in "\"'`_") and token not in FRAMEWORK]
     return bool(said) and all(
         _states(words, text, _Text(token[1:-1]) if token[0] in "\"'`" else token) for token in said
     )
+
+
+def _in_place(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """What stands in the place of something else, or is put in and is more than values in known words."""
+    found: list[str] = []
+    known = frozenset(old)
+    for tag, _, _, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        part = new[start:end]
+        row = all(token in known or token[0].isdigit() or not token[0].isalpha() for token in part)
+        if tag == "replace" or (tag == "insert" and not row):
+            found += part
+    return found
 
 
 def _states(words: _Told, text: str, value: object) -> bool:

@@ -6,6 +6,7 @@ differs), and the words of the task fit, there is nothing to show all the same.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Sequence
 
 from engine.core.harmless import HarmlessKind
@@ -19,7 +20,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owners import Owned, Owner, keeps_examples
 from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
-from engine.plans.leanings import asks_for_more, leans, shows_something, spoken
+from engine.plans.leanings import DOCS, asks_for_more, leans, shows_something, spoken
 
 BESIDE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.NEW_TEST, Owner.NEW_SUPPORT})
 WORDS = {
@@ -54,7 +55,11 @@ def plain_kind(
     asked = wanted if found else moves and leans(HarmlessKind.MOVE, task.title, text)
     if source and asked and not asks_for_more(task.title) and names_only(changed, found, files):
         return HarmlessKind.MOVE
+    if source and not rest and _steering_remarks(source):
+        kinds.append(HarmlessKind.SETTINGS)
     for kind in kinds:
+        if kind is HarmlessKind.DOCS and source and task.accept and not DOCS.search(text):
+            continue  # a remark in the source is no answer to a criterion
         if leans(kind, task.title, text) or (kind is HarmlessKind.SETTINGS and _all_spoken(rest, task, text)):
             return kind
     return None
@@ -62,6 +67,20 @@ def plain_kind(
 
 def _outside(kind: HarmlessKind, source: Sequence[Owned]) -> str:
     return outside([kind], (Source(path=one.path, before=one.before, after=one.after) for one in source))
+
+
+_REMARKS = re.compile(
+    r"noqa|type: ignore|pragma|pylint|pyright|mypy|nolint|eslint|ts-|nosec|fmt:|isort|ruff|coding[:=]"
+)
+
+
+def _steering_remarks(source: Sequence[Owned]) -> bool:
+    """Comments that a tool reads."""
+    pairs = [
+        ((one.before or b"").decode("utf-8", "replace"), (one.after or b"").decode("utf-8", "replace"))
+        for one in source
+    ]
+    return any(len(_REMARKS.findall(old)) != len(_REMARKS.findall(new)) for old, new in pairs)
 
 
 def _said(one: Owned, text: str) -> bool:
@@ -79,7 +98,7 @@ def _without_statements(tests: Sequence[Owned], rest: Sequence[Owned]) -> list[H
         return [HarmlessKind.TESTS] if not settings else [HarmlessKind.TESTS, HarmlessKind.SETTINGS]
     if settings:
         return [HarmlessKind.SETTINGS]
-    return [HarmlessKind.DOCS, HarmlessKind.LAYOUT, HarmlessKind.TYPES, HarmlessKind.SETTINGS]
+    return [HarmlessKind.DOCS, HarmlessKind.LAYOUT, HarmlessKind.TYPES]
 
 
 def _steers(path: str) -> bool:
