@@ -45,3 +45,12 @@ def test_a_word_of_the_tests_name_is_asked_about_where_nothing_explains_it(test:
     added = "FORMATS = {\n    'dotted_grid': '....',\n}\n"
     names = ["tests/test_table.py::test_dotted_grid"]
     assert bool(echoes("src/t.py", b"", added.encode(), [test], names, words)) is asks
+
+
+def test_what_the_base_tells_apart_already_and_the_task_names() -> None:
+    before = b"for name in ('toc', 'build'):\n    add(name)\n"
+    after = before + b"    if name == 'toc':\n        option = '--depth'\n"
+    proof = "main(['toc', '--depth', '1'])"
+    assert echoes("cli.py", before, after, [proof], (), "bindery toc --depth N") == []
+    assert len(echoes("cli.py", before, after, [proof], (), "another task")) == 1
+    assert len(echoes("cli.py", b"", after, [proof], (), "bindery toc --depth N")) == 1

@@ -225,3 +225,33 @@ def test_examples_and_kept_arguments_tell_right_from_wrong(tmp_path: Path) -> No
         seen.append({name: outcome == "ok" for outcome, name in found})
     assert list(seen[0].values()) == [True, True, True], seen
     assert seen[1] == {"of_the_task__e0": False, "of_the_task__e1": True, "of_the_task__m0": False}
+
+
+ROUTES = """export class Routes {
+  constructor() { this.some = []; }
+  add(pattern, answer) { this.some.push([pattern.split('/'), answer]); return this; }
+  find(path) {
+    const parts = path.split('/');
+    for (const [want, answer] of this.some) {
+      @
+      if (want.length === parts.length && want.every((one, at) => one === parts[at])) return answer;
+    }
+    throw new Error('404');
+  }
+}
+"""
+REST = "if (want.at(-1) === '*' && want.slice(0, -1).every((one, at) => one === parts[at])) return answer;"
+
+
+@needs_node
+async def test_an_input_that_hangs_together_with_its_set_up_is_not_varied(tmp_path: Path) -> None:
+    head = "import test, { describe, it } from 'node:test';\nimport assert from 'node:assert';\n"
+    head += "import { Routes } from '../routes.js';\n"
+    plain = "test('plain', () => assert.equal(new Routes().add('/a', 1).find('/a'), 1));\n"
+    new = "describe('rest', () => {\n  const routes = new Routes().add('/files/*', 7);\n"
+    new += "  it('takes several', () => assert.equal(routes.find('/files/a/b'), 7));\n"
+    new += "  it('takes nothing', () => assert.equal(routes.find('/files'), 7));\n});\n"
+    base = {"package.json": PACKAGE, "routes.js": ROUTES.replace("@", ""), "test/r.test.js": head + plain}
+    change = {"routes.js": ROUTES.replace("@", REST), "test/r.test.js": head + plain + new}
+    done = await judged(tmp_path, base, change, NODE, title="`*` at the end of a route takes the rest")
+    assert done.proof is P.PROVEN, done.reason

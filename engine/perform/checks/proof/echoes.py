@@ -42,6 +42,7 @@ def echoes(
 
     `names` are the proofs' own: a line that holds a part of one knows its test, whatever it answers. A word that the
     test itself hands over, or that the task is about, is no such part: test_dotted_grid asks for "dotted_grid".
+    What the base tells apart already, answered with words of the task, is how a program grows.
     """
     known = {literal for text in proofs for literal in _literals(text)}
     if after is None:
@@ -65,7 +66,8 @@ def echoes(
         window = [line[len(condition) :], *(fresh.get(number + step, "") for step in range(1, REACH))]
         answers = [word for text in window if _ANSWERS.search(text) for word in _literals(text)]
         answered = [word for word in answers if word in known and word not in asked and word not in old]
-        if asked and answered:
+        grown = all(word in old for word in asked) and all(word in words for word in answered)
+        if asked and answered and not grown:
             found.append(Echo(path=path, line=number, asked=asked[0], answered=answered[0]))
     return found
 

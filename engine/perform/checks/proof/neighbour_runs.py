@@ -7,7 +7,10 @@ green in one and red in the other is green because somebody looked where it is.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
+
+from msgspec.structs import replace
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, TaskSpec
@@ -17,8 +20,9 @@ from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
+from engine.perform.checks.proof.test_blocks import blocks_of
 from engine.perform.checks.proof.trial import Ahead, Trial
-from engine.perform.checks.proof.varied_tests import MOST_TESTS, Varied, varied
+from engine.perform.checks.proof.varied_tests import MOST_TESTS, Copy, Varied, varied
 from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run import witness
 from engine.perform.checks.run.execute import Ask
@@ -91,8 +95,25 @@ async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof],
         base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.on_base)
         found += _as_today(told, text, base, change, mine[0])
         found += _not_kept(text, base, change, mine[0], trial.change.ground.words)
-        found += _special(trial, by_name, neighbours.doubts(text, base, change))
+        alone = replace(text, copies=_alone(text, names, path, source or b""))
+        found += _special(trial, by_name, neighbours.doubts(alone, base, change))
     return found + await _in_another_room(trial, spec, left)
+
+
+def _alone(made: Varied, names: Mapping[str, str], path: str, source: bytes) -> tuple[Copy, ...]:
+    """Copies without those of an input that hangs together with what stands around its test: a route of its set-up."""
+    blocks = {block.name: block.text for block in blocks_of(path, source)}
+    text = source.decode("utf-8", "replace")
+
+    def apart(copy: Copy) -> bool:
+        own = blocks.get(names.get(copy.test, "").partition("::")[2], "")
+        inner = copy.was.strip("\"'`")
+        if copy.slot < 0 or len(inner) < MEANT or not own:
+            return True
+        around = text.replace(own, " ")
+        return not any(inner in one and inner != one for one in _TEXTS.findall(around))
+
+    return tuple(copy for copy in made.copies if apart(copy))
 
 
 async def _in_another_room(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Fault]:
@@ -131,6 +152,11 @@ async def _of_file(
     found += _as_today(told, made, base, change, proofs[0])
     found += _not_kept(made, base, change, proofs[0], trial.change.ground.words)
     return found + _special(trial, by_name, neighbours.doubts(made, base, change))
+
+
+_TEXTS = re.compile(r"(?<=['\"`])[^'\"`\n]+(?=['\"`])")
+MEANT = 3
+"""Letters from which on a text is no accident inside of another one."""
 
 
 def _special(trial: Trial, by_name: Mapping[str, Proof], doubts: Sequence[neighbours.Doubt]) -> list[Fault]:

@@ -293,17 +293,12 @@ def _expected(path: str, ground: Ground) -> bool:
     """Data whose file or folder is named by tests and by no program: what the program is compared with.
 
     The task may name it too. Were it the program's, the base would be tried with its old one, and no test were red."""
-    folder, _, name = path.rpartition("/")
-    told = [
-        re.compile(rb"(?<![\w-])" + re.escape(word).encode() + rb"(?![\w-])")
-        for word in (name, *folder.split("/"))
-        if word
-    ]
-    by_tests = by_programs = False
-    for other, text in ground.sources.items():
-        if any(word.search(text) for word in told):
-            by_tests, by_programs = by_tests or ground.is_test(other), by_programs or not ground.is_test(other)
-    return by_tests and not by_programs
+    for word in reversed(path.split("/")):  # its own name says more than its folder's, which may be a package's
+        told = re.compile(rb"(?<![\w-])" + re.escape(word).encode() + rb"(?![\w-])")
+        by = {ground.is_test(other) for other, text in ground.sources.items() if told.search(text)}
+        if by:
+            return by == {True}
+    return False
 
 
 def _documents(path: str, ground: Ground) -> bool:

@@ -46,7 +46,8 @@ def conditions(before: bytes, after: bytes, words: str) -> list[Condition]:
     for node, always in (*_atoms(tree), *_wholes(tree)):
         if node.lineno not in lines or (not isinstance(node, _Ranged) and ast.unparse(node) in had):
             continue
-        if not isinstance(node, _Ranged) and idle(tree, node, names) and not spoken(_names(node), words):
+        told = spoken(_names(node), words) or any(said(one, words) for one in _literals(node) if one not in SMALL)
+        if not isinstance(node, _Ranged) and idle(tree, node, names) and not told:
             loose += _one(after, node, always, idle=True)
     for node, always in _atoms(tree):
         far = any(one not in SMALL and not said(one, words) for one in _literals(node))
