@@ -19,6 +19,7 @@ from engine.perform.process.pump import CUT, InBlocks, Lines
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import AgentCall, Finished, Output, ProcessSpec
 from engine.perform.secrets.redact import MARK
+from tests.patience import patience
 
 SECRET = "the-value-nobody-may-see"
 
@@ -80,7 +81,7 @@ def test_parts_find_every_object(lines: list[str]) -> None:
 def call_of(folder: Path) -> AgentCall:
     return AgentCall(
         effect="e1", role=Role.IMPLEMENTER, model="m", prompt="p", log=folder / "raw.log", secrets=(SECRET,),
-        checkout=folder, clone=folder, home=folder, timeout=60.0,
+        checkout=folder, clone=folder, home=folder, timeout=patience(60),
     )  # fmt: skip
 
 
@@ -97,7 +98,7 @@ async def test_what_comes_in_is_redacted_there_and_said_so(reader: str, tmp_path
     stream = TextStream(call, lambda: 0.0, "command") if reader == "text" else ClaudeStream(call, lambda: 0.0)
     spawner = ProcessSpawner("none", "output-path", lambda: 0.0, home=tmp_path, scratch=tmp_path)
     heard: list[Output] = []
-    spec = ProcessSpec(argv=("/bin/cat", str(tmp_path / "printed")), cwd=tmp_path, env={}, timeout=60.0)
+    spec = ProcessSpec(argv=("/bin/cat", str(tmp_path / "printed")), cwd=tmp_path, env={}, timeout=patience(60))
     finished = await headless.listen(stream, call, spec, spawner, heard.append)
     raw = (tmp_path / "raw.log").read_text()
     assert raw.count("\n") == 20_000 and SECRET not in raw and raw.count(MARK) == 40

@@ -25,6 +25,7 @@ from engine.core.commands import Pause, Resume
 from engine.core.events import Envelope
 from engine.perform.process.reaper import is_no_child_of_ours
 from tests.channel.ground import seqs_until, standing
+from tests.patience import patience
 
 
 async def test_facts_come_in_order_without_gaps_whenever_one_looks_in(tmp_path: Path) -> None:
@@ -84,7 +85,7 @@ async def test_commands_and_queries(tmp_path: Path) -> None:
         assert [type(command) for command in stand.told] == [Pause, Resume]
 
         def from_a_shell() -> ms.Reply:
-            with Caller(stand.path, VERSION, timeout=10) as engine:
+            with Caller(stand.path, VERSION, timeout=patience(10)) as engine:
                 assert engine.welcome.sprint == "001-s"
                 return engine.tell(Pause())
 
@@ -94,7 +95,7 @@ async def test_commands_and_queries(tmp_path: Path) -> None:
 async def test_who_watches_is_counted_and_who_only_says_something_is_not(tmp_path: Path) -> None:
     async with standing(tmp_path) as stand:
         one, two = await stand.watch(), await stand.watch()
-        await asyncio.to_thread(lambda: Caller(stand.path, VERSION, timeout=10).close())
+        await asyncio.to_thread(lambda: Caller(stand.path, VERSION, timeout=patience(10)).close())
         assert stand.server.viewers == 2
         one.close()
         two.close()

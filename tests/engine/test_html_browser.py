@@ -17,6 +17,7 @@ from engine.core.sprint_review_state import SprintReview, TaskIssue
 from engine.core.state import Record, Status
 from engine.html_report import page
 from tests.core.parts import a_state, a_task
+from tests.patience import patience
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 EXAMPLE = Path(__file__).parents[2] / "docs" / "example-report.html"
@@ -44,7 +45,7 @@ def browse(place: Path, text: str, *flags: str) -> tuple[str, str]:
     file.write_text(text, encoding="utf-8")
     command = [str(CHROMIUM), *FLAGS, f"--user-data-dir={place / 'profile'}", *flags, file.as_uri()]
     env = {"HOME": str(place), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
-    done = subprocess.run(command, capture_output=True, timeout=300, env=env, check=True)
+    done = subprocess.run(command, capture_output=True, timeout=patience(60), env=env, check=True)
     return done.stdout.decode(), "\n".join(line for line in done.stderr.decode().splitlines() if "CONSOLE" in line)
 
 

@@ -21,6 +21,7 @@ from typing import Any
 from engine.core.sandboxes import SandboxName
 from engine.perform.process.probe import probe
 from engine.perform.process.sandbox import SandboxMode
+from tests.patience import patience
 from tests.process.conftest import Grounds, survivors
 
 ESCAPES = (Path(__file__).parent / "escapes.py").read_text()
@@ -158,7 +159,7 @@ async def attempts(target: Target, sandbox: SandboxMode, **confine: Any) -> dict
     # The command line names the checkout; without mounts it would be rewritten to the clone and nothing be tried.
     given = goal if sandbox.name.mounts else goal.replace(str(grounds.checkout), f"/.{grounds.checkout}")
     argv = (sys.executable, "-I", "-c", ESCAPES, given, f"sandboxed-{target.marker}")
-    spec = grounds.spec(*argv, timeout=120.0, confine=grounds.confine(**confine))
+    spec = grounds.spec(*argv, timeout=patience(30), confine=grounds.confine(**confine))
     finished = await grounds.spawner(sandbox).run(spec)
     assert finished.reason == "exited", finished
     assert finished.stdout, finished.stderr.decode()

@@ -199,7 +199,7 @@ async def main():
         heard = asyncio.Event()
         asyncio.ensure_future(spawner.run(grounds.naughty(kind, marker, timeout=600.0), lambda line: heard.set()))
         if kind != "silent":
-            await asyncio.wait_for(heard.wait(), 300)
+            await heard.wait()
     await asyncio.sleep(0.2)
     print("running", flush=True)
     await asyncio.sleep(600)

@@ -60,7 +60,7 @@ class Agent:
         box = self.answers["perm"] = {"ready": threading.Event(), "result": None}
         params = {"sessionId": self.session, "toolCall": call, "options": options}
         send(id="perm", method="session/request_permission", params=params)
-        box["ready"].wait(20)
+        box["ready"].wait()
         return (box["result"] or {}).get("outcome", {}).get("optionId", "")
 
     def text(self, words: str) -> None:

@@ -14,6 +14,7 @@ import pytest
 from engine.perform.checks.run import witness
 from engine.perform.checks.run.measure import Report
 from tests.checks.ground import PYTHON
+from tests.patience import patience
 
 SUBJECT = """
 import dataclasses, enum, typing
@@ -205,7 +206,9 @@ def across(tmp_path: Path, subject: str, tests: str, fork: bool) -> Report:
     command = [PYTHON, str(reports / "w.py"), str(reports / "account"), "-p", "no:cacheprovider", "-q", "test_it.py"]
     env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
     told = b"k" * 32 + json.dumps(orders).encode()
-    done = subprocess.run(command, cwd=room, input=told, env=env, capture_output=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, cwd=room, input=told, env=env, capture_output=True, timeout=patience(30), check=False
+    )
     report = witness.read_account(reports / "account", b"k" * 32)
     assert report.complete, done.stdout.decode()[-3000:] + done.stderr.decode()[-3000:]
     return report

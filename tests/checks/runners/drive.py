@@ -13,6 +13,7 @@ from engine.perform.checks.run.runner import RunRequest
 from engine.perform.checks.run.runner import TestRunner as Runner
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawning import Finished
+from tests.patience import patience
 
 KEY = b"k" * 32
 
@@ -59,7 +60,7 @@ def drive(
         **prepared.env,
     }
     done = subprocess.run(
-        prepared.argv, input=prepared.stdin, cwd=room, env=env, capture_output=True, timeout=300, check=False
+        prepared.argv, input=prepared.stdin, cwd=room, env=env, capture_output=True, timeout=patience(60), check=False
     )
     finished = Finished(reason="exited", exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
     return done.returncode, runner.read(request, prepared, finished, done.stdout, 0.0)

@@ -18,6 +18,7 @@ from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawning import Finished
 from tests.checks.runners.drive import KEY, fill, spec_of
 from tests.checks.runners.test_javascript import RUNNERS, needs, room_of
+from tests.patience import patience
 
 RUNNER = NodeRunner()
 SPEC = spec_of(RUNNER, ("node", "--test"))
@@ -36,7 +37,7 @@ def cross(
     prepared = runner.prepare(request)
     env = {"PATH": os.environ["PATH"], "HOME": str(room.parent), **prepared.env}
     done = subprocess.run(
-        prepared.argv, input=prepared.stdin, cwd=room, env=env, capture_output=True, timeout=300, check=False
+        prepared.argv, input=prepared.stdin, cwd=room, env=env, capture_output=True, timeout=patience(60), check=False
     )
     finished = Finished(reason="exited", exit_code=done.returncode, stdout=done.stdout, stderr=done.stderr)
     return runner.read(request, prepared, finished, done.stdout, 0.0)

@@ -15,6 +15,7 @@ from engine.perform.checks.run.sitting import Job, sit
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.process.spawner import ProcessSpawner
 from tests.checks.ground import PYTHON, plain_spawner, setting
+from tests.patience import patience
 
 PYTEST = CheckSpec(
     name="pytest",
@@ -105,7 +106,7 @@ async def test_a_run_that_ends_badly_takes_no_other_with_it(tmp_path: Path, how:
     """Where the sitting itself is ended, nothing is known of the rest: they are run by themselves then."""
     statement, wanted = ENDS[how]
     text = f"import os, time\n\n\ndef test_it():\n    {statement}\n".encode()
-    first = Job(ask=Ask(files=FILE, timeout=20.0 if how != "waits" else 3.0), put={"test_calc.py": text})
+    first = Job(ask=Ask(files=FILE, timeout=patience(20) if how != "waits" else 3.0), put={"test_calc.py": text})
     found = await sitting(tmp_path, PYTEST, first, put(test_calc=TEST.encode()), job())
     assert outcomes(found) == wanted
 
