@@ -51,6 +51,12 @@ def test_a_name_of_data_is_tried_by_its_own_name() -> None:
     assert not_shown(task, text, text, "def __len__(self):") == ["MY_APPS_X"]
 
 
+def test_a_further_argument_may_be_another_one() -> None:
+    task = TaskSpec(id="1", title="IF is lazy", description='=IF(A1=0,"none",10/A1) gives #DIV0!')
+    assert not_shown(task, "'IF(A1=1,1/0)': 3", "", "") == []
+    assert not_shown(task, "'SUM(A1)': 3", "", "") == ["none"]
+
+
 def test_a_form_with_a_blank_is_tried_by_its_words() -> None:
     task = TaskSpec(id="1", title='"lumen foo FILE" should print nothing')
     loop = "for word in foo bar; do ./lumen $word data.txt; done"

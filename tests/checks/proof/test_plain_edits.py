@@ -58,6 +58,7 @@ def at(text: str, mark: str, new: str) -> bytes:
         ),
         pytest.param(C, "    return 0", "    /* zero */\n    assert(add(0, 0) == 0);\n", id="with a comment"),
         pytest.param(SHELL, "exit", 'check "$(./bin/greet -l bob)" "HELLO BOB"\n', id="one more case"),
+        pytest.param(SHELL, "exit", './bin/greet set x\ncheck "$(./bin/greet unset)" "export A"\n', id="their words"),
         pytest.param(
             SHELL,
             "exit",
@@ -95,6 +96,8 @@ def test_what_adds(text: str, mark: str, new: str) -> None:
         pytest.param(SHELL, "exit", "./bin/greet || true\n", id="hides a failure"),
         pytest.param(SHELL, "exit", "./bin/greet || exit 0\n", id="a green end"),
         pytest.param(SHELL, "exit", "./bin/greet || :\n", id="hides it by a sign"),
+        pytest.param(SHELL, "exit", "if true; then set +e; fi\n", id="a setting behind a word"),
+        pytest.param(SHELL, "exit", "command exit 0\n", id="an end behind a word"),
         pytest.param(SHELL, "exit", "exit 0\n", id="a green end alone"),
     ],
 )  # fmt: skip

@@ -219,6 +219,13 @@ def test_new_tests_prove_only_what_was_red_on_the_base():
     assert [proof.name for proof in rules.new_tests(r2, r3, r0, "t", frozenset({"t.py"}))] == ["t.py::new"]
 
 
+def test_a_group_whose_set_up_breaks_over_the_base_was_red_there():
+    r2 = [measured(case("define > is called"), case("other > is called"))]
+    r3 = [measured(case("define", "failed", text="define is not a function"), case("other > is called"))]
+    found = rules.new_tests(r2, r3, measured(), "t", frozenset())
+    assert [(proof.name, proof.red) for proof in found] == [("t.py::define > is called", "define is not a function")]
+
+
 def test_what_cannot_be_built_over_the_base_was_red_there():
     """make, ctest: the tests are compiled with the subject, so a missing function ends the build and no test is told."""
     r0 = measured(Case(id="total", outcome="passed"))

@@ -20,6 +20,7 @@ from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
+from engine.perform.checks.proof.source_text import JAVASCRIPT as JAVASCRIPT_FILES
 from engine.perform.checks.proof.test_blocks import blocks_of
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import MOST_TESTS, Copy, Varied, varied
@@ -108,9 +109,13 @@ def _alone(made: Varied, names: Mapping[str, str], path: str, source: bytes) -> 
     def apart(copy: Copy) -> bool:
         own = blocks.get(names.get(copy.test, "").partition("::")[2], "")
         inner = copy.was.strip("\"'`")
-        if copy.slot < 0 or len(inner) < MEANT or not own:
+        if copy.slot < 0 or not own:
             return True
         around = text.replace(own, " ")
+        if any(re.search(rf"(?<![\w$.]){re.escape(name)}{_ALTERS}", own) for name in _MADE_OUTSIDE.findall(around)):
+            return False  # one copy alters what the next one finds
+        if len(inner) < MEANT:
+            return True
         return not any(inner in one and inner != one for one in _TEXTS.findall(around))
 
     return tuple(copy for copy in made.copies if apart(copy))
@@ -240,10 +245,29 @@ async def _elsewhere(
     for proof in red:
         if neighbours.outcome(proof.name, alone) in BAD:
             why = ELSEWHERE
+        elif await asyncio.to_thread(_shares, trial, path, proof.name):
+            continue  # the copies, and not the code, have changed what it is asked about
         else:
             why = "fails after other calls of the same code in one process"
         found.append(_asked(Rule.DETECTS_TESTS, f"{proof.name} {why}", proof))
     return found
+
+
+_MADE_OUTSIDE = re.compile(
+    r"\b(?:const|let|var)\s+(\w+)\s*=(?!=)(?!\s*(?:await\s+)?(?:require|import)\b)"
+    r"(?!\s*(?:async\s*)?(?:\([^()\n]*\)|\w+)\s*=>)"
+)
+_ALTERS = r"\.(?:set|add|push|put|define|delete|insert|append|update|write|register|remove|clear|on)\w*\("
+
+
+def _shares(trial: Trial, path: str, id: str) -> bool:
+    """A test in JavaScript that uses something made once for several tests of its file."""
+    source = trial.trees.show(trial.change.rooms.r2, path) if path.endswith(JAVASCRIPT_FILES) else None
+    own = next(
+        (one.text for one in blocks_of(path, source or b"") if one.name == id.partition("::")[2].rstrip("'")), ""
+    )
+    text = (source or b"").decode("utf-8", "replace").replace(own, " ") if own else ""
+    return any(re.search(rf"(?<![\w$.]){re.escape(name)}\b", own) for name in _MADE_OUTSIDE.findall(text))
 
 
 async def _run(trial: Trial, spec: CheckSpec, name: str, tree: str, path: str, text: bytes | None) -> list[Measurement]:

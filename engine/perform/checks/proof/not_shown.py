@@ -50,8 +50,10 @@ def sentences(task: TaskSpec) -> Iterator[str]:
         yield from (part for part in _SENTENCE.split(text) if part.strip())
 
 
-def inputs(task: TaskSpec) -> list[str]:
-    """What the task quotes as something to be given to the program."""
+def inputs(task: TaskSpec, tried: str = "") -> list[str]:
+    """What the task quotes as something to be given to the program. A further argument of a call may be another one
+    where the tests (`tried`) have such a call.
+    """
     found: dict[str, None] = {}
     for sentence in sentences(task):
         text = _CODE.sub(lambda match: f" {match[1]} ", sentence)
@@ -59,6 +61,8 @@ def inputs(task: TaskSpec) -> list[str]:
             value = "".join(group or "" for group in match.groups()).strip()
             before = text[: match.start()].rstrip("`( ")
             if _AN_OUTPUT.search(before) or _A_COMMENT.match(text[match.end() :]):
+                continue
+            if (call := _FURTHER.search(text[: match.start()])) is not None and f"{call[1]}(" in tried:
                 continue
             if 1 <= len(value) <= 60 and not _PLACE.search(value) and not _PROSE.fullmatch(value):
                 found.setdefault(value)
@@ -107,6 +111,10 @@ def _states(error: str, before: str, sentence: str) -> bool:
     return re.search(r"\b(?:raises|throws|is|gives|returns)\s+(?:an?\s+)?`?$", before) is not None
 
 
+_FURTHER = re.compile(r"(\w+)\([^()\"'`]*,$")
+"""Before a quoted text: it is a further argument of a call."""
+
+
 def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> list[str]:
     """Of these, what neither the files of the proofs nor the added lines of the subject have.
 
@@ -116,7 +124,7 @@ def not_shown(task: TaskSpec | None, proofs: str, fresh: str, added: str) -> lis
         return []
     both = f"{proofs}\n{added}"
     known = _words(both)
-    found = [one for one in inputs(task) if not _stands(one, both, known)]
+    found = [one for one in inputs(task, proofs) if not _stands(one, both, known)]
     found += [one for one in names(task) if one not in both]
     refused = _REFUSES.search(fresh) is not None
     found += [told for told in _ranges(task) if not _both_sides(told, fresh)]
@@ -217,7 +225,7 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
 
 
 def _shape(text: str) -> str:
-    return re.sub(r"\d+", "0", text)
+    return re.sub(r"\d+(?:\.\d+)?", "0", text)
 
 
 def _words(text: str) -> set[str]:

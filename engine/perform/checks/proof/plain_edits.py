@@ -32,6 +32,10 @@ _SAID = re.compile(r"\"(?:[^\"\\`$\n]|\$(?!\())*\"|'[^'\n]*'")
 """Texts of a script in which nothing is run."""
 _PATTERN = re.compile(r"^\s*[^\s()]+(?:\s*\|\s*[^\s()]+)*\)(?=\s)", re.MULTILINE)
 """Of a `case`: its bracket closes none."""
+_BEFORE_COMMAND = frozenset(
+    ("", "\n", ";", "|", "||", "&", "&&", "(", "{", "!", "then", "do", "else", "elif", "if", "while", "until", "time",
+     "command", "builtin")
+)  # fmt: skip
 _OPEN = re.compile(r"(?:\b(?:then|do|else|in)|[{(\[,\\|&!=]|&&|\|\|)\s*$")
 _FUNCTION = re.compile(
     r"^(?:function\s+|sub\s+)?(?:[A-Za-z_][\w*]*[\s*]+)*(?P<name>[A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", re.MULTILINE
@@ -81,7 +85,8 @@ def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
         return True
     if words[0] in ("||", "&&", "|") or _passes_over(words, known):
         return False  # it belongs to what stands before it, or hides what it belongs to
-    if _ENDING & set(words) or (inside and _LEAVING & set(words)):
+    said = _commands(text) if language_of(path) == "shell" else set(words)
+    if _ENDING & said or (inside and _LEAVING & said):
         return False
     if any(line.lstrip().startswith("#") and not re.match(r"\s*#\s*include\b", line) for line in text.splitlines()):
         return False
@@ -92,6 +97,16 @@ def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
     if language_of(path) == "shell" and (_OPEN.search(text) or not _blocks_close(words)):
         return False
     return not any(match["name"] in known for match in _FUNCTION.finditer(text))
+
+
+def _commands(text: str) -> set[str]:
+    """Words of a script that are run, or assigned to: `rig env set` sets nothing. A text that is given counts too."""
+    found, last = set(), ""
+    for match in re.finditer(rf"\n|{_WORD.pattern}", text):
+        if last in _BEFORE_COMMAND or match[0] == "<<":
+            found.add(match[0])
+        last = match[0]
+    return found
 
 
 def _passes_over(words: list[str], known: set[str]) -> bool:

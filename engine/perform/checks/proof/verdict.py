@@ -348,7 +348,7 @@ def new_tests(
         for case in by_id(run).values():
             if case.outcome != PASSED or not tried:
                 continue
-            there = on_base.get(case.id) or broken.get(case.path)
+            there = on_base.get(case.id) or broken.get(case.path) or _broken_group(case.id, on_base)
             if there is None and case.id not in before:
                 there = unbuilt
             if there is None or there.outcome not in BAD:
@@ -358,6 +358,15 @@ def new_tests(
                 continue  # an old red test: it is a proof by R1, or none
             found.append(_proof("new", case, check, _last(there.text)))
     return found
+
+
+def _broken_group(id: str, cases: Mapping[str, Case]) -> Case | None:
+    """The group of a test (`describe`) whose own set-up broke, so that none of its tests came to be."""
+    while " > " in id:
+        id = id.rpartition(" > ")[0]
+        if (found := cases.get(id)) is not None and found.outcome in BAD:
+            return found
+    return None
 
 
 NOT_STARTED = 126
