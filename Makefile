@@ -42,6 +42,7 @@ lint: $(STAMP) ## style, types, import contracts, code that nobody calls
 
 torture: $(STAMP) ## slow kill and fault runs
 	@$(PY) -m pytest -m torture --timeout 3600 tests
+	@$(PY) -m tests.simulate 0 10000
 	@DEVTEAM_DEEP=1 $(PY) -m pytest -m hypothesis -n auto tests
 
 pictures: $(STAMP) ## every screen at every size in every look, also those that make test leaves out

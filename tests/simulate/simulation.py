@@ -17,6 +17,7 @@ from engine.clock import VirtualClock
 from engine.core import commands as cmd
 from engine.core import effects as ef
 from engine.core import events as ev
+from engine.core.budget import elapsed
 from engine.core.fold import fold
 from engine.core.model import CheckResult, MachineFault, Verdict
 from engine.core.policy import LimitPolicy
@@ -43,6 +44,8 @@ QUIET_AFTER = 14
 """From this run on nothing goes wrong any more: whatever was left has to come to an end."""
 
 
+ABSENT = 3
+"""The seeds, by their rest of five, in which time passes between two engines."""
 Killed = PowerOff
 
 
@@ -75,6 +78,11 @@ class Simulation:
         """The user edited the plan after the run had ended, or as it did."""
         self.sent: list[asyncio.Future[object]] = []
         self.jumped = False
+        self.ever_jumped = False
+        self.lived = 0.0
+        """Seconds in which there was an engine."""
+        self.absence = random.Random(seed) if seed % 5 == ABSENT else None
+        """Of dice of its own, so that the other seeds stay what they were: how long nobody starts the next engine."""
         self.snapshots = self.rng.choice([3, 40, 2000])
 
     # ── what Chaos wants of a world ────────────────────────────────────────────────────────────────────────────────
@@ -149,13 +157,17 @@ class Simulation:
             if not quiet and self.rng.random() < self.trouble * 0.3:
                 self.store.user_at_git(self.rng)
                 self.plan.user_types(self.rng)
+            if self.absence is not None:
+                await self.clock.advance(self.absence.choice([0.0, 60.0, 86_400.0]))
         raise AssertionError(f"no end after {self.runs} lives: {state.outcome} {state.outcome_reason} {waits(state)}")
 
     async def _one_life(self, quiet: bool) -> State:
         self.dead = self.jumped = False
-        heard = len(self.acknowledged)
+        heard, born = len(self.acknowledged), self.clock.monotonic()
         with spinning(self.disk):
             state = await self._lived(quiet)
+        self.lived += self.clock.monotonic() - born
+        self.ever_jumped = self.ever_jumped or self.jumped
         self._no_wait_was_cut_short(self.acknowledged[heard:])
         if self.disk.dead:
             self.disk.lose_power()
@@ -281,6 +293,7 @@ class Simulation:
             if isinstance(fact, ev.AgentFinished):
                 spent += max(0.0, fact.charged_usd)
         assert state.spent_usd >= spent - 1e-6, "money was forgotten"
+        assert self.ever_jumped or elapsed(state) <= self.lived + 1.0, "time without an engine was charged"
         # Of a commit that was taken up again, after a retry perhaps, the evidence is what its tree was given.
         green = {
             (fact.task, fact.tree) for fact in facts if isinstance(fact, ev.ChecksFinished) and _passed(fact.results)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import apsw
 import pytest
+from msgspec.structs import replace
 
 from engine import runner as runner_module
 from engine.clock import VirtualClock
@@ -30,14 +31,9 @@ KEPT: tuple[int, ...] = (895, 929, 2714, 20591, 27042)
 """Seeds beyond those of every run that once failed."""
 SEEDS = int(os.environ.get("SEEDS", "200"))
 BATCH = 10
-ORDINARY = 40
-"""Seeds of every `make test`; `make torture` runs the others."""
 
 
-@pytest.mark.parametrize(
-    "first",
-    [pytest.param(first, marks=() if first < ORDINARY else pytest.mark.torture) for first in range(0, SEEDS, BATCH)],
-)
+@pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
 def test_the_engine_holds_its_word_whatever_happens(first: int) -> None:
     for seed in range(first, min(first + BATCH, SEEDS)):
         _one(seed)
@@ -78,6 +74,16 @@ def test_an_event_that_is_folded_and_not_recorded_is_found(monkeypatch: pytest.M
             self.state = apply(self.state, ev.Envelope(seq=self.state.seq, stream="s", at=self.state.now, event=lost))
 
     monkeypatch.setattr(Runner, "append", leaky)
+    assert _found()
+
+
+def test_time_without_an_engine_that_is_charged_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Runner.append
+
+    def forgetful(self: Runner, *events: ev.AnyEvent) -> None:
+        real(self, *(replace(one, last_at=0.0) if isinstance(one, ev.RunStarted) else one for one in events))
+
+    monkeypatch.setattr(Runner, "append", forgetful)
     assert _found()
 
 
