@@ -4,8 +4,8 @@
     python -m tests.torture.nth all DONE [WORKERS [EACH]]      every operation of a sprint, or of every kind EACH
 
 The second looks at what an undisturbed run does, one point of every kind (operation, place, program) before the second
-of any, the rarest kinds first, and ends with a table. DONE is a file with a line for each point that was run: they are
-not run again, so a long run can be cut into parts.
+of any, the rarest kinds first, and ends with a table. DONE is a file with a line for each point that was run: on the
+same commit they are not run again, so a long run can be cut into parts; those of other commits do not count.
 
 The processes are forked off one that has imported everything, with the shim in it: half of what a run cost was imports.
 """
@@ -26,6 +26,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from engine.core.model import MachineFault, Struct
 from tests.cli.forkserver import ForkServer
@@ -185,6 +186,8 @@ class Row(Struct, frozen=True, kw_only=True):
     """The machine's fault that an ended run named, or the last thing it said."""
     next_exit: int | None = None
     """Of the next start, where there had to be one."""
+    commit: str = ""
+    """What was run."""
 
 
 def check(folder: Path, shim: Shim, op: str, number: int) -> str:
@@ -259,8 +262,8 @@ def main(op: str, first: int = 1, step: int = 1, runs: int = 10_000) -> int:
 
 def main_all(done_in: str, workers: int = 1, each: int = 0) -> int:
     """Every point, or EACH of every kind, by so many workers; then the table of all that DONE knows."""
-    done = Path(done_in)
-    known = {(row.op, row.number) for row in recorded(done) if not row.wrong}
+    done, commit = Path(done_in), head()
+    known = {(row.op, row.number) for row in recorded(done, commit) if not row.wrong}
     with tempfile.TemporaryDirectory() as place:
         shims = [built(Path(place)) for _ in range(workers)]
         points = points_of(Path(place) / "counting", shims[0]) if shims[0] is not None else []
@@ -279,7 +282,7 @@ def main_all(done_in: str, workers: int = 1, each: int = 0) -> int:
                 except queue.Empty:
                     return
                 folder = Path(place) / f"{point.op}-{point.number}"
-                row = checked(folder, shim, point)
+                row = replace(checked(folder, shim, point), commit=commit)
                 shutil.rmtree(folder, ignore_errors=True)
                 with one_at_a_time, done.open("ab") as file:
                     file.write(msgspec.json.encode(row) + b"\n")
@@ -291,16 +294,22 @@ def main_all(done_in: str, workers: int = 1, each: int = 0) -> int:
             thread.start()
         for thread in threads:
             thread.join()
-    rows = recorded(done)
-    print("\n".join(table(rows)))
+    rows = recorded(done, commit)
+    print("\n".join((f"on {commit[:12]}", *table(rows))))
     return sum(bool(row.wrong) for row in rows)
 
 
-def recorded(done: Path) -> list[Row]:
-    """The last word on each point."""
+def recorded(done: Path, commit: str) -> list[Row]:
+    """The last word on each point of this commit."""
     lines = done.read_bytes().splitlines() if done.exists() else []
     rows = [msgspec.json.decode(line, type=Row) for line in lines]
-    return list({(row.op, row.number): row for row in rows}.values())
+    return list({(row.op, row.number): row for row in rows if row.commit == commit}.values())
+
+
+def head() -> str:
+    """The commit of this folder; what is not committed is another one each time."""
+    asked = ["git", "-C", str(SOURCE.parent), "describe", "--always", "--abbrev=40", f"--dirty=-{os.getpid()}"]
+    return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def table(rows: Sequence[Row]) -> list[str]:
