@@ -141,6 +141,18 @@ def test_a_call_is_made_at_its_home_only(call: tuple[str, str]) -> None:
     assert strangers(users, CALLS[call]) == set()
 
 
+def test_what_a_seed_drives_has_no_time_and_no_thread_of_its_own() -> None:
+    """The simulation replays the loop, the core and the reconciliation exactly: all they wait for is the one clock."""
+    driven = ("engine/core/", "engine/runner.py", "engine/bus.py", "engine/perform/reconcile.py")
+    own = {("asyncio", name) for name in ("sleep", "to_thread", "timeout", "timeout_at", "wait_for")}
+    own |= {("time", name) for name in ("time", "sleep", "monotonic")}
+    own |= {("loop", name) for name in ("call_later", "call_at", "time", "run_in_executor")}
+    found = {name: found for name, found in sources().items() if name.startswith(driven)}
+    assert len(found) > 40
+    assert {name: one.used & own for name, one in found.items() if one.used & own} == {}
+    assert [name for name, one in found.items() if one.imported & {"threading", "concurrent", "time"}] == []
+
+
 def test_live_facts_are_folded_by_who_decides_and_by_who_shows() -> None:
     """The runner in the engine's process, the feed in a viewer's; the others read a history that is over."""
     over = {"engine/report.py", "engine/link/replay.py", "engine/service/landing.py", "engine/core/statistics.py"}
