@@ -27,6 +27,12 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "wallet": ("npm", "test"),
     "logtool": ("make", "test"),
     "gauge": ("go", "test", "./..."),
+    "stranger6_jetty": ("npm", "test"),
+    "stranger6_sextant": ("go", "test", "./..."),
+    "stranger6_cellar": (sys.executable, "-m", "unittest"),
+    "stranger6_abacus": ("npm", "test"),
+    "stranger6_rig": ("make", "test"),
+    "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
 SETTINGS = {
