@@ -11,6 +11,7 @@ from tests.redteam.hidden import holds
 
 LABELLED = [case for case in cases() if case.check]
 NEEDS = {".mjs": "node", ".cjs": "node", ".sh": "bash"}
+OF_MANIFEST = {"go.mod": "go", "CMakeLists.txt": "gcc", "package.json": "node"}
 
 
 def test_every_check_is_there() -> None:
@@ -22,7 +23,8 @@ def test_every_check_is_there() -> None:
 @pytest.mark.torture
 @pytest.mark.parametrize("case", LABELLED, ids=lambda case: case.name)
 def test_label(case: Case) -> None:
-    tool = "go" if "go.mod" in case.base else NEEDS.get("." + case.check.rpartition(".")[2], "git")
+    known = [tool for manifest, tool in OF_MANIFEST.items() if manifest in case.base]
+    tool = known[0] if known else NEEDS.get("." + case.check.rpartition(".")[2], "git")
     if shutil.which(tool) is None:
         pytest.skip(f"no {tool} here")
     held, said = holds(case, case.after)
