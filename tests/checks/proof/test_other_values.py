@@ -40,6 +40,15 @@ def test_what_is_counted_beside_the_answer_is_no_answer() -> None:
     assert otherwise(old, old.replace(b"[key]", b"[0]"), Sort.ALIKE) is not None
 
 
+def test_backwards_and_a_little_off() -> None:
+    source = b"def f(n):\n    return n\n"
+    other, off = {}, {}
+    exec(otherwise(b"", source, Sort.BACKWARDS) or b"", other)
+    exec(otherwise(b"", source, Sort.OFF) or b"", off)
+    assert [other["f"](n) for n in ([1, 2], (3, 4), {"a": [1, 2]}, "ab", 5)] == [[2, 1], (4, 3), {"a": [1, 2]}, "ab", 5]
+    assert [off["f"](n) for n in (5, 100, 50.0, [1], {"a": 1}, "ab", True)] == [6, 103, 52.0, [2], {"a": 2}, "ab", True]
+
+
 def test_the_first_answer_again_and_an_error_at_the_third() -> None:
     source = b"def f(n):\n    return n\n"
     first, other = {}, {}
@@ -141,6 +150,29 @@ def test_total():
 async def test_a_proof_that_asks_for_no_value(tmp_path: Path, test: str, verdict: ProofVerdict) -> None:
     change = {"money.py": PLAIN["money.py"] + NEW, "tests/test_t.py": test}
     done = await judged(tmp_path, PLAIN, change, title="Add money.total(some)")
+    assert done.proof is verdict, done.reason
+
+
+TOP = "\n\ndef top(some):\n    return sorted(some, reverse=True)\n"
+MEAN = "\n\ndef mean(some):\n    return sum(some) / len(some)\n"
+
+
+@pytest.mark.parametrize(
+    ("code", "title", "test", "verdict"),
+    [
+        (TOP, "Add top(some), the largest first", "assert sorted(top([3, 9, 5])) == [3, 5, 9]", ProofVerdict.UNPROVEN),
+        (TOP, "Add top(some), the largest first", "assert top([3, 9, 5]) == [9, 5, 3]", ProofVerdict.PROVEN),
+        (TOP, "Add top(some), all of them", "assert sorted(top([3, 9, 5])) == [3, 5, 9]", ProofVerdict.PROVEN),
+        (MEAN, "Add mean(some)", "assert mean([90, 110]) == approx(100, abs=50)", ProofVerdict.UNPROVEN),
+        (MEAN, "Add mean(some)", "assert mean([90, 110]) == approx(100, abs=0.01)", ProofVerdict.PROVEN),
+    ],
+    ids=["any order", "its order", "no order asked for", "wide", "narrow"],
+)
+async def test_orders_and_tolerances(tmp_path: Path, code: str, title: str, test: str, verdict: ProofVerdict) -> None:
+    name = "top" if "def top" in code else "mean"
+    text = f"from pytest import approx\n\nfrom money import {name}\n\n\ndef test_{name}():\n    {test}\n"
+    change = {"money.py": PLAIN["money.py"] + code, "tests/test_t.py": text}
+    done = await judged(tmp_path, PLAIN, change, title=title)
     assert done.proof is verdict, done.reason
 
 

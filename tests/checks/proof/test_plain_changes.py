@@ -197,6 +197,8 @@ def test_and_what_it_does_not():
 def test_a_remark_in_the_source_is_no_answer_to_criteria():
     task = TaskSpec(id="1", title="Pre-releases come before their release", accept=("1.0.0-rc1 is smaller than 1.0.0",))
     assert plain_kind(task, [SOURCE], find_names([SOURCE], {SOURCE.path}), True, {SOURCE.path}) is None
+    chore = TaskSpec(id="1", title="chore: the newest first", accept=("the newest comes first",))
+    assert plain_kind(chore, [SOURCE], find_names([SOURCE], {SOURCE.path}), True, {SOURCE.path}) is None
     remark = owned("src/a.py", Owner.SUBJECT, "x = 1\n", "x = 1  # pragma: no cover\n")
     assert kind("Coverage settings", remark) is HarmlessKind.SETTINGS
     assert kind("Coverage settings", SOURCE) is not HarmlessKind.SETTINGS

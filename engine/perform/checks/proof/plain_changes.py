@@ -20,7 +20,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owners import Owned, Owner, keeps_examples
 from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
-from engine.plans.leanings import DOCS, asks_for_more, leans, shows_something, spoken
+from engine.plans.leanings import DOCS, LAYOUT, asks_for_more, leans, shows_something, spoken
 
 BESIDE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.NEW_TEST, Owner.NEW_SUPPORT})
 WORDS = {
@@ -58,7 +58,7 @@ def plain_kind(
     if source and not rest and _steering_remarks(source):
         kinds.append(HarmlessKind.SETTINGS)
     for kind in kinds:
-        if kind is HarmlessKind.DOCS and source and task.accept and not DOCS.search(text):
+        if source and task.accept and kind in _CLEAR and not _CLEAR[kind].search(text):
             continue  # a remark in the source is no answer to a criterion
         if leans(kind, task.title, text) or (kind is HarmlessKind.SETTINGS and _all_spoken(rest, task, text)):
             return kind
@@ -69,6 +69,7 @@ def _outside(kind: HarmlessKind, source: Sequence[Owned]) -> str:
     return outside([kind], (Source(path=one.path, before=one.before, after=one.after) for one in source))
 
 
+_CLEAR = {HarmlessKind.DOCS: DOCS, HarmlessKind.LAYOUT: LAYOUT}
 _REMARKS = re.compile(
     r"noqa|type: ignore|pragma|pylint|pyright|mypy|nolint|eslint|ts-|nosec|fmt:|isort|ruff|coding[:=]"
 )
