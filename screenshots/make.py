@@ -73,11 +73,11 @@ def place_of(moment: str) -> int:
     return place
 
 
-def link_of(moment: str) -> LiveLink:
-    """The run up to a moment; what was asked of it is answered as it was last answered before that."""
+def link_at(place: int) -> LiveLink:
+    """The first so many items of the run; what was asked of it is answered as it was last answered before that."""
     said: list[Item] = []
     answers: dict[AnyQuery, Recorded] = {}
-    for item in recorded()[: place_of(moment)]:
+    for item in recorded()[:place]:
         match item:
             case Recorded(query=query):
                 answers[query] = item
@@ -91,7 +91,7 @@ def link_of(moment: str) -> LiveLink:
 
 
 async def take(moment: str, size: tuple[int, int], keys: tuple[str, ...], options: dict[str, object]) -> str:
-    app = app_on(link_of(moment), **options)
+    app = app_on(link_at(place_of(moment)), **options)
     async with app.run_test(size=size) as pilot:
         await settle(pilot)
         await press(pilot, *keys)

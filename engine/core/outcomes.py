@@ -60,7 +60,8 @@ class Receipt(Struct, frozen=True, kw_only=True):
     """About: the same reviews, and the attempts that policy is expected to need."""
 
     def words(self) -> str:
-        return f"spent ${self.spent_usd:.2f}; {self.other} would have cost about ${self.other_usd:.2f}"
+        other = "the index policy" if self.other == "index" else self.other
+        return f"spent ${self.spent_usd:.2f}; {other} would have cost about ${self.other_usd:.2f}"
 
 
 def rung_outcomes(state: State) -> tuple[RungOutcome, ...]:

@@ -94,7 +94,7 @@ def test_the_forecast_is_what_the_ladder_does(at_work: State, policy: str) -> No
     assert seen
 
 
-@pytest.mark.parametrize(("policy", "other"), [("classic", "index"), ("index", "2/2/3")])
+@pytest.mark.parametrize(("policy", "other"), [("classic", "the index policy"), ("index", "2/2/3")])
 def test_a_receipt_names_the_other_policy(ended: State, policy: str, other: str) -> None:
     state = replace(ended, policy=replace(ended.policy, ladder=replace(ended.policy.ladder, policy=policy)))
     done = [task for task in state.tasks.values() if task.status is Status.COMPLETE]

@@ -20,13 +20,14 @@ from tui.kit.framed import Framed
 from tui.kit.glyphs import plain_ascii
 from tui.kit.line_view import LineView
 from tui.kit.paint import Line, cells_of, plain
+from tui.kit.row_list import RowList
 
 MARKS = re.compile(r"…|\.\.\.|~(?=\W|$)")
 GAPS = re.compile(r" {3,}|[─-]{3,}")
 """Blanks between words, and a border's own line; two cells of each stay as they are."""
 
-CODE = re.compile(r" *\d+ [-+−]? *")
-"""What a line of a change begins with."""
+CODE = re.compile(r" *\d+ [-+−]? *|── line \d+  ")
+"""What a line of a change begins with, and the heading of a hunk that quotes one."""
 A_WORD = 8
 """Columns that text which is wrapped leaves free anyway."""
 FRAME = 3
@@ -150,7 +151,8 @@ def beside(pane: Pane, others: list[Pane]) -> int:
 
 
 def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
-    """Every word that was cut although there was room for the rest: in its row, below it, or in the pane beside it."""
+    """Every word that was cut although there was room for the rest: in its row, below it, or in the pane beside it.
+    An entry of a list is one row, and the pane beside it says the whole of the one that is chosen."""
     wrong = on_borders(app, cuts)
     shown = panes(app)
     for pane in shown:
@@ -160,7 +162,7 @@ def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
                 code = CODE.match(row) is not None  # wrapped where somebody asks for it
                 if missing <= (free := blanks(row, pane.width)):
                     wrong.append(f"#{name}: {missing} cells are cut beside {free} blanks: {row!r}")
-                elif missing <= pane.free_rows * pane.width and not code:
+                elif missing <= pane.free_rows * pane.width and not code and not isinstance(pane.canvas, RowList):
                     wrong.append(f"#{name}: {missing} cells are cut above {pane.free_rows} free rows: {row!r}")
                 elif missing <= (free := beside(pane, shown) - A_WORD) and not code:
                     wrong.append(f"#{name}: {missing} cells are cut, the pane beside has {free} free columns: {row!r}")

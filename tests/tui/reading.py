@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from rich.cells import cell_len
+from textual.widgets import Input
 
 from tests.tui.cuts import Cuts, cut_beside_room
 from tui.app.application import DevteamApp
@@ -51,6 +52,11 @@ def wrong_with(app: DevteamApp, cuts: Cuts | None = None) -> list[str]:
         wrong += [f"row {at}: control byte {ord(char):#x}" for char in row if ord(char) < 32 or ord(char) == 127]
         if app.options.ascii:
             wrong += [f"row {at}: {char!r} in {row.strip()!r}" for char in row if ord(char) > 126]
+    wrong += [
+        f"#{box.id}: {box.placeholder!r} is cut to {box.content_size.width} cells"
+        for box in app.screen.query(Input)
+        if box.display and box.is_on_screen and not box.value and len(box.placeholder) > box.content_size.width
+    ]
     return wrong + cut_lines(app) + (cut_beside_room(app, cuts) if cuts is not None else [])
 
 

@@ -313,6 +313,7 @@ async def test_a_remapped_key_works_and_is_shown() -> None:
     async with running("parallel", keys={"cost": "f6"}) as (app, pilot, _link):
         await press(pilot, "f6")
         assert app.screen.NAME == "cost"
+        await press(pilot, "i")
         footer = "".join(text for line in app.screen.query_one("#footer").lines for text, _ in line)
         assert "f6 cost" in footer
 

@@ -9,10 +9,12 @@ from msgspec.structs import replace
 
 from engine.core import events as ev
 from engine.core.commands import Answer
+from engine.core.evidence import EvidenceRecord, RunRecord
 from engine.core.fold import fold
-from engine.core.model import Decision, Issue
+from engine.core.model import Decision, Issue, Proof
 from engine.core.state import State, Status
 from engine.core.vocabulary import Choice
+from tests.patience import Deadline
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import DIFF, live_lanes, several
 from tests.tui.links import live
@@ -20,18 +22,20 @@ from tui.app.application import DevteamApp
 from tui.kit.diffing import parse
 from tui.kit.glyphs import UNICODE
 from tui.kit.hunks import Look, changed_words, hunk_lines
-from tui.kit.keys import key_map
+from tui.kit.keys import ACTIONS, key_map
 from tui.kit.modes import Mode
 from tui.kit.needs import NeedKind, by_need, held_up, needs
 from tui.kit.paint import plain, width_of
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
+from tui.panels.desk import Hunks
 from tui.panels.desk_text import card_lines, consequence, proof_lines
 from tui.panels.diff_text import diff_lines
 from tui.panels.morning_text import morning_lines
 from tui.panels.strip import StripPanel
 from tui.screens.comment import CommentScreen
 from tui.screens.confirm import ConfirmScreen
+from tui.screens.jump import JumpScreen
 
 
 def state_of(*args: int, ended: bool = False) -> State:
@@ -172,6 +176,58 @@ def test_a_proof_stands_only_under_the_criterion_whose_test_it_is() -> None:
     assert text.index("PROOF") < text.index("test_other"), "a test of the same file proves another criterion"
 
 
+@pytest.mark.parametrize("width", [42, 60, 100])
+def test_of_what_speaks_for_a_change_nothing_is_cut(width: int) -> None:
+    """Names of tests, what failed before, and the reason: the pane scrolls, so there is room for all of it."""
+    name = "tests/test_part.py::test_negative_amounts_keep_their_sign_whatever_their_length"
+    red = "AttributeError: module 'tally.money' has no attribute 'format_amount' that could be called with cents"
+    state = state_of(4, 2)
+    task = replace(
+        state.tasks["1.6"],
+        proofs=(Proof(kind="new", name=name, check="tests", path="tests/test_part.py", red=red, boundary="holds"),),
+        proof_reason=f"red → green: {name} and 1 more",
+    )
+    state = replace(state, tasks={**state.tasks, "1.6": task})
+    view = View(state=state, now=state.now, selected="1.6")
+    lines = proof_lines(view, state.gates["G2"], (), width)
+    assert all(width_of(line) <= width for line in lines)
+    told = "".join(plain(lines).split())
+    assert "…" not in told
+    assert "".join(red.split()) in told and told.count("whatever_their_length") == 2
+
+
+@pytest.mark.parametrize(
+    ("run", "failing", "sign"),
+    [
+        ("R1", (), "✔"),
+        ("R1", ("t",), "✘"),
+        ("R3", ("t",), "✔"),
+        ("R3", (), "·"),
+        ("R0", ("t",), "·"),
+        ("neighbours", ("t",), "·"),
+        ("verify", ("t",), "✘"),
+    ],
+)
+def test_a_run_has_the_sign_of_what_it_means(run: str, failing: tuple[str, ...], sign: str) -> None:
+    """A new test that fails on the old code is as it must be; runs that decide nothing alarm nobody."""
+    state = state_of(4, 2)
+    task = state.tasks["1.6"]
+    record = RunRecord(
+        run=run,
+        check="tests",
+        room="a" * 40,
+        command=(),
+        ended="exited",
+        tests=5,
+        passed=5 - len(failing),
+        failing=failing,
+    )
+    evidence = EvidenceRecord(task="1.6", iteration=2, hash="h", tree=task.tree, results=(), runs=(record,))
+    told = plain(proof_lines(View(state=state, now=state.now, selected="1.6"), state.gates["G2"], (evidence,), 60))
+    row = next(line for line in told.split("\n") if f"{sign} {run}" in line)
+    assert f"{5 - len(failing)}/5 pass" in row
+
+
 def test_issues_are_pinned_at_their_lines() -> None:
     files = parse(DIFF)
     issue = Issue(text="passed over silently", path="src/app/part.py", line=15, fix="raise")
@@ -234,6 +290,41 @@ async def test_a_comment_cites_the_hunk_in_sight_and_a_draft_is_kept() -> None:
         assert text.startswith("src/app/part.py:")
         await press(pilot, *"why", "escape", "c")
         assert app.screen.query_one("TextArea").text.endswith("why")
+
+
+async def test_keys_of_the_change_take_no_key_of_the_gate() -> None:
+    """`u` replans a blocked task, also while its change has the keys; the registry's key wraps, here as in the diff."""
+    link = live_lanes(4, gates=1)
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        hunks = app.screen.desk.hunks
+        hunks.focus()
+        await press(pilot, "W")
+        assert hunks.look.wrapped and "wrapped, W: cut" in str(hunks.border_subtitle)
+        await press(pilot, "W", "u", "J")
+        assert not hunks.look.wrapped
+        assert isinstance(app.screen, JumpScreen), "as everywhere else"
+        own = {key for binding in Hunks.BINDINGS for key in binding.key.split(",")}
+        assert not own & {key for action in ACTIONS for key in action.keys.split(",")}
+
+
+async def test_the_morning_is_drawn_whenever_it_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """After the end no clock ticks: if nobody drew it once it is laid out it would stay empty."""
+    app = app_on(live_lanes(3, ended=True))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "h", "h")
+        assert app.screen.mode is Mode.FLIGHT
+        app.screen.morning.set_lines([])
+        early: list[object] = []
+        monkeypatch.setattr(app.screen, "call_after_refresh", early.append)  # as if it were called before the layout
+        app.act("desk")
+        assert early and app.screen.mode is Mode.MORNING
+        deadline = Deadline(20)
+        while "tasks done" not in app.screen.morning.text():
+            assert not deadline.over(), "an empty morning"
+            await pilot.pause()
 
 
 async def test_the_mode_follows_the_situation_and_the_key() -> None:

@@ -101,6 +101,19 @@ def lanes_state(lanes: int, gates: int) -> State:
     return fold(item for item in several(lanes, gates) if isinstance(item, Envelope))
 
 
+@pytest.mark.parametrize(("width", "auto"), [(80, False), (90, False), (100, True), (120, True), (160, True)])
+def test_what_is_still_to_come_is_in_every_header(width: int, auto: bool) -> None:
+    state = replace(lanes_state(4, 0), sandbox="namespaces", auto={"task": True} if auto else {})
+    view = View(state=state, now=state.now, link=LinkStatus(status="connected"))
+    _, second = plain(header_lines(view, width)).split("\n")
+    assert re.search(r"≈\d+:\d\d(, ≈\$\d+\.\d\d)? left", second), second
+    assert "engine" in second and ("auto: task" in second) == auto
+
+
+def test_a_run_that_has_begun_is_not_called_not_started() -> None:
+    assert "not started" not in plain(header_lines(View(state=State(running=True, plan=lanes_state(1, 0).plan)), 120))
+
+
 def test_what_is_needed_outranks_health() -> None:
     state = lanes_state(4, 3)
     first, second = plain(header_lines(View(state=state, now=state.now + 60.0), 120)).split("\n")

@@ -20,6 +20,7 @@ from tui.app.application import DevteamApp
 from tui.app.saved import Saved, read, write
 from tui.kit.jumps import Jump, fits, next_task
 from tui.kit.paint import plain
+from tui.kit.panes import PaneName
 from tui.kit.row_list import RowList, matching
 from tui.panels.output import OutputPanel
 from tui.panels.tasks import TasksPanel
@@ -159,6 +160,59 @@ async def test_jump_keys_and_letters() -> None:
         assert app.screen.focused is not None and len(app.screen_stack) == 2
         await press(pilot, "J", "escape")
         assert len(app.screen_stack) == 2
+
+
+async def test_letters_stand_on_tabs_too_and_leave_the_titles_readable() -> None:
+    app = app_on(live_lanes(1))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        before = text_of(app)[3]
+        await press(pilot, "J")
+        tabs = text_of(app)[2]
+        assert [tabs.index(f" {letter} ") for letter in "abc"] == [1, 11, 35], tabs
+        assert text_of(app)[3][4:] == before[4:], "on the corner, before the title"
+        await press(pilot, "a")
+        assert app.screen.focused_pane() is PaneName.TASKS  # type: ignore[attr-defined]
+        await press(pilot, "J", "c")
+        assert app.screen.focused_pane() is PaneName.LADDER  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("keys", [{}, {"pane_tasks": "f6"}], ids=["usual", "moved"])
+async def test_the_key_of_a_pane_stands_on_its_border(keys: dict[str, str]) -> None:
+    app = app_on(live_lanes(4), keys=keys)
+    async with app.run_test(size=(160, 45)) as pilot:
+        await settle(pilot)
+        text = shown(app)
+        for words in ("[0] FLIGHT", f"[{keys.get('pane_tasks', '1')}] TASKS", "[2] ", "[4] LADDER", "[5] HEALTH"):
+            assert words in text, words
+        assert text.count("[3] ") == 1, "of several outputs the one that the key goes to"
+        for key, pane in ((keys.get("pane_tasks", "1"), PaneName.TASKS), ("4", PaneName.LADDER)):
+            await press(pilot, key)
+            assert app.screen.focused_pane() is pane  # type: ignore[attr-defined]
+
+
+async def test_the_footer_of_a_page_is_about_that_page() -> None:
+    app = app_on(live_lanes(4, gates=3))
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "e")
+        assert "/ filter" in footer(app) and "e evidence" not in footer(app), "how to come here is known here"
+        await press(pilot, "slash")
+        assert footer(app).split() == ["enter", "keep", "esc", "clear", "f1", "help", "^p", "commands"], (
+            "letters are typed now"
+        )
+        await press(pilot, "escape", "comma")
+        assert "enter apply" in footer(app)
+
+
+async def test_settings_begin_at_the_theme_in_use() -> None:
+    app = app_on(live_lanes(1), theme="harbor")
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        await press(pilot, "comma")
+        row = next(row for row in text_of(app) if "harbor" in row)
+        assert row.startswith("│ ▌") and "●" in row
+        assert app.theme == "harbor"
 
 
 async def test_times_stand_before_what_was_said_and_are_kept(tmp_path: Path) -> None:

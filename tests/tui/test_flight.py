@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from rich.cells import cell_len
 
 from engine.core import events as ev
@@ -122,6 +123,16 @@ def test_four_lanes_fit_a_small_terminal_and_sixteen_a_large_one() -> None:
         assert "more lanes" not in text
         for word in ("spend", "tests", "implement", "checks", "now", "done"):
             assert word in text
+
+
+def test_a_short_title_leaves_the_legend_and_the_tests_whole() -> None:
+    flight, view = flown(several(1))
+    tasks = {name: replace(task, spec=replace(task.spec, title="Short")) for name, task in view.state.tasks.items()}
+    view = View(state=replace(view.state, tasks=tasks), now=view.now, selected="1.2")
+    text = plain(strip_lines(view, flight, 116, 5))
+    assert "implement ▆ checks ▆ review" in text and "tests 41 of 43 pass in T1.2" in text
+    narrow = plain(strip_lines(view, flight, 40, 5))
+    assert "in T1.2" not in narrow or "pass in T1.2" in narrow, "never whose tests without how many"
 
 
 def test_the_ladder_is_drawn_as_steps() -> None:

@@ -18,6 +18,7 @@ from tui.kit.iteration_facts import section_of
 from tui.kit.paint import plain, width_of
 from tui.kit.plot import Series, plot
 from tui.kit.view import View
+from tui.panels.report_text import to_width
 from tui.screens.questions import Questions
 from tui.screens.stats import stats_lines
 
@@ -168,3 +169,16 @@ def test_axes_are_whole_round_and_even(values: list[float], width: int, height: 
     assert labels[-1][1] == 0.0 and labels[0][1] >= max(values) * 0.999
     below = plain(rows[-1:]).split("it ")
     assert not below[0].strip() and all(part.strip().replace(".", "").isdigit() for part in below[1:])
+
+
+@pytest.mark.parametrize(
+    ("line", "width", "shown"),
+    [
+        ("_" * 30 + " test_whole " + "_" * 30, 30, "_" * 9 + " test_whole " + "_" * 9),
+        ("_" * 30 + " test_whole " + "_" * 30, 72, "_" * 30 + " test_whole " + "_" * 30),
+        (".....       " + " " * 60 + "[100%]", 40, ".....  [100%]"),
+        ("    def test_a():   # a comment that is long", 20, "    def test_a():   # a comment that is long"),
+    ],
+)
+def test_what_a_runner_draws_as_wide_as_its_terminal_is_as_wide_as_the_room(line: str, width: int, shown: str) -> None:
+    assert to_width(line, width) == shown

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from screenshots.make import link_at, recorded
 from tests.tui.cuts import watched
 from tests.tui.driving import app_on, drawn, press, settle
 from tests.tui.lanes import live_lanes, many_tasks
@@ -98,6 +99,33 @@ async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch:
     assert not any(differs), "\n".join(differs)
 
 
+MOMENTS = 12
+"""Of a real run, evenly over all that happened in it."""
+
+
+def moments() -> Iterable[Any]:
+    yield pytest.param([5, 12], [(80, 24), (120, 40)], id="few")
+    for at in range(1, MOMENTS + 1):
+        yield pytest.param([at], list(SIZES), id=f"moment {at} at every size", marks=SLOW)
+
+
+@pytest.mark.parametrize(("places", "sizes"), moments())
+async def test_a_real_run_is_whole_at_any_moment(places: list[int], sizes: list[Size]) -> None:
+    """The property over what real agents, checks and reviews say: longer words than any situation made for it."""
+    for place in places:
+        for size in sizes:
+            app = app_on(link_at(len(recorded()) * place // MOMENTS))
+            with watched() as cuts:
+                async with app.run_test(size=size) as pilot:
+                    await at_size(pilot, size)
+                    assert wrong_with(app, cuts) == [], f"moment {place} at {size}"
+                    for page in ("evidence", "iterations", "questions"):
+                        app.act(page)
+                        await settle(pilot)
+                        await drawn(pilot)
+                        assert wrong_with(app, cuts) == [], f"{page} at moment {place} at {size}"
+
+
 KEPT_PAGES = ((80, 24), (160, 45))
 
 
@@ -160,8 +188,8 @@ async def test_four_agents_fill_a_large_screen() -> None:
 
 DIALOGS: dict[str, tuple[str, ...]] = {
     "desk": ("c", "question_mark", "Y"),
-    "lanes-4": ("S", "X", "K", "m", "J", "ctrl+p", "v", "less_than_sign", "ctrl+t", "minus"),
-    "morning": ("L",),
+    "lanes-4": ("S", "X", "K", "m", "J", "ctrl+p", "v", "less_than_sign", "slash", "ctrl+t", "minus"),
+    "morning": ("L", "o", "slash"),
     "empty": ("", "enter"),
 }
 """Comment, ask, approve all; stop, cancel, skip, steer, jump, palette, replay, look back, times, folded; land; welcome,

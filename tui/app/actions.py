@@ -103,12 +103,12 @@ def jump_to(app: DevteamApp, kind: Jump) -> None:
 
 
 def jump(app: DevteamApp) -> None:
-    from tui.screens.jump import JumpScreen, targets
+    from tui.screens.jump import JumpScreen, places
 
-    letters = targets(app.screen)
+    more = getattr(app.screen, "jump_places", None)
+    letters = places(app.screen, more() if more is not None else ())
     if letters and not app.screen.is_modal:
-        page = app.screen
-        app.push_screen(JumpScreen(letters), lambda widget: page.set_focus(widget) if widget is not None else None)
+        app.push_screen(JumpScreen(letters), lambda place: place.go() if place is not None else None)
 
 
 def open_palette(app: DevteamApp) -> None:

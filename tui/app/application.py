@@ -10,6 +10,7 @@ from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.link.protocol import Link
 from tui.app.command_search import Commands
+from tui.app.drafts import Drafts
 from tui.app.live_app import LiveApp
 from tui.app.options import Leave, TuiOptions
 from tui.app.steering import Steering
@@ -45,8 +46,7 @@ class DevteamApp(LiveApp):
         self.steering = Steering(self)
         self.comments: list[str] = []
         """What the user wrote this session, for the editor's history."""
-        self.drafts: dict[str, str] = {}
-        """Text of editors that were left without sending."""
+        self.drafts = Drafts(self.options.drafts)
         self._interrupted = 0.0
 
     # ── starting ──
@@ -119,6 +119,16 @@ class DevteamApp(LiveApp):
             actions.run(self, name)
         self.redraw()
         self.frame()
+
+    def draft_key(self, name: str) -> str:
+        return f"{self.feed.state.sprint}/{name}"
+
+    def keep_draft(self, key: str, text: str) -> None:
+        """What is being written, as it is written; said once if it cannot be kept."""
+        before = self.drafts.problem
+        self.drafts.keep(key, text)
+        if self.drafts.problem and self.drafts.problem != before:
+            self.tell(f"your text is kept only while the dashboard is open: {self.drafts.problem}", "warning")
 
     def look_back(self, at: float) -> None:
         from tui.app import actions

@@ -32,7 +32,8 @@ class Commands(Provider):
         here = _situation(app)
         for action in for_palette(here):
             words = label(here, action)
-            yield f"{words} ({app.keys.shown(action.name)})", action.about, partial(app.act, action.name)
+            second = action.name == "help" and app.view.gate is not None  # the first key asks then
+            yield f"{words} ({app.keys.shown(action.name, int(second))})", action.about, partial(app.act, action.name)
         for task in app.feed.state.tasks.values():
             yield f"task {outside(task.id)} {outside(task.spec.title)}", "show this task", partial(app.choose, task.id)
         for name in sorted(app.themes):

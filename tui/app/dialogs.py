@@ -8,6 +8,7 @@ from engine.core.gate_choices import BY_CHOICE, meaning
 from engine.core.state import GateState
 from engine.core.vocabulary import Choice
 from engine.core.wording import plural
+from tui.app.drafts import REQUEST
 from tui.app.options import Leave
 from tui.kit.needs import needs
 from tui.kit.paint import outside
@@ -32,17 +33,18 @@ def cited(app: DevteamApp) -> str:
 def comment_on_gate(app: DevteamApp, gate: GateState, choice: Choice) -> None:
     meant = meaning(gate.kind, choice)
     words = meant.long if meant is not None else ""
+    draft = app.draft_key(f"{gate.id}-{choice}")
     screen = CommentScreen(
         f"{choice.upper()} {gate_name(app.view, gate)}",
         f"{words[:1].upper()}{words[1:]}. Your text is passed on unchanged.",
-        draft_key=f"{gate.id}-{choice}",
+        draft_key=draft,
         may_be_empty=not BY_CHOICE[choice].needs_text,
         begin=cited(app),
     )
 
     def sent(text: str | None) -> None:
         if text is not None:
-            app.steering.send_answer(gate.id, choice, text)
+            app.steering.send_answer(gate.id, choice, text, draft)
 
     app.push_screen(screen, sent)
 
@@ -53,7 +55,7 @@ def request(app: DevteamApp) -> None:
         "NEW REQUEST",
         "One sentence or a page. A plan is drafted from it and from the repository; you may be asked questions. "
         "Nothing runs before you approve the plan.",
-        draft_key="request",
+        draft_key=REQUEST,
     )
     app.push_screen(screen, lambda text: app.exit(Leave(action="request", argument=text)) if text else None)
 
@@ -63,12 +65,13 @@ def steer(app: DevteamApp) -> None:
     if task is None or task.ended:
         app.tell("select a task that has not ended: its next attempt gets your note", "warning")
         return
+    draft = app.draft_key(f"steer-{task.id}")
     screen = CommentScreen(
         f"STEER T{outside(task.id)} {outside(task.spec.title, 40)}",
         "A note for the next attempt, passed on unchanged. The running call is not interrupted.",
-        draft_key=f"steer-{task.id}",
+        draft_key=draft,
     )
-    app.push_screen(screen, lambda text: app.steering.steer(task.id, text) if text else None)
+    app.push_screen(screen, lambda text: app.steering.steer(task.id, text, draft) if text else None)
 
 
 def retry(app: DevteamApp) -> None:
@@ -77,13 +80,14 @@ def retry(app: DevteamApp) -> None:
     if why_not:
         app.tell(why_not, "warning")
         return
+    draft = app.draft_key(f"retry-{task}")
     screen = CommentScreen(
         f"RETRY T{outside(task)}",
         "Reopens the task with a fresh ladder. The first attempt gets your note; it may be empty.",
-        draft_key=f"retry-{task}",
+        draft_key=draft,
         may_be_empty=True,
     )
-    app.push_screen(screen, lambda text: app.steering.retry(task, text) if text is not None else None)
+    app.push_screen(screen, lambda text: app.steering.retry(task, text, draft) if text is not None else None)
 
 
 def confirm_stop(app: DevteamApp) -> None:

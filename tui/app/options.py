@@ -33,6 +33,8 @@ class TuiOptions:
     """Folder of the user's own themes."""
     saved: Path | None = None
     """The file that keeps what the user chooses here; None: nothing is kept."""
+    drafts: Path | None = None
+    """The file of texts that were written and not sent; None: they last as long as the dashboard."""
     watch: bool = True
     """Reload themes when their files change."""
     editor: str = ""

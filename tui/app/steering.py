@@ -25,14 +25,17 @@ class Steering:
 
     # ── sending ──
 
-    async def send(self, command: cmd.AnyCommand, done: str) -> Ack:
-        """Send, wait for the acknowledgement, say it."""
+    async def send(self, command: cmd.AnyCommand, done: str, draft: str = "") -> Ack:
+        """Send, wait for the acknowledgement, say it; `draft`: of these words, which are kept until it is there."""
         try:
             ack = await self.app.feed.link.send(command)
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told, not thrown
             ack = Ack(ok=False, detail=f"the engine cannot be reached: {error}")
         if ack.ok:
-            self.app.tell(outside(ack.detail) or done)
+            if draft:
+                self.app.drafts.drop(draft)
+            if told := outside(ack.detail) or done:
+                self.app.tell(told)
         else:
             self.app.tell(outside(ack.detail) or "the engine refused", "warning")
         return ack
@@ -41,8 +44,8 @@ class Steering:
         self._sent += 1
         return f"tui-{self._sent}"
 
-    def _later(self, command: cmd.AnyCommand, done: str) -> None:
-        self.app.run_worker(self.send(command, done), group="commands", exit_on_error=False)
+    def _later(self, command: cmd.AnyCommand, done: str, draft: str = "") -> None:
+        self.app.run_worker(self.send(command, done, draft), group="commands", exit_on_error=False)
 
     # ── gates ──
 
@@ -64,7 +67,7 @@ class Steering:
             return
         self.send_answer(gate.id, choice)
 
-    def send_answer(self, gate: str, choice: Choice, text: str = "") -> None:
+    def send_answer(self, gate: str, choice: Choice, text: str = "", draft: str = "") -> None:
         gates = self.app.gates
         objection = gates.objection(choice, text) if gates.current is not None and gates.current.id == gate else ""
         if objection:
@@ -73,10 +76,10 @@ class Steering:
         gates.sending = choice
         self.app.redraw()
         command = cmd.Answer(id=self._id(), by=self.app.options.by, gate=gate, choice=choice, text=text)
-        self.app.run_worker(self._answer(command), group="commands", exit_on_error=False)
+        self.app.run_worker(self._answer(command, draft), group="commands", exit_on_error=False)
 
-    async def _answer(self, command: cmd.Answer) -> None:
-        ack = await self.send(command, f"{command.gate}: {command.choice}")
+    async def _answer(self, command: cmd.Answer, draft: str) -> None:
+        ack = await self.send(command, f"{command.gate}: {command.choice}", draft)
         if ack.ok:
             self.app.follow()
         else:
@@ -91,7 +94,7 @@ class Steering:
 
     async def ask(self, gate: str, question: str) -> Ack:
         command = cmd.Answer(id=self._id(), by=self.app.options.by, gate=gate, choice=Choice.ASK, text=question)
-        return await self.send(command, f"{gate}: asked")
+        return await self.send(command, "")  # the conversation shows it
 
     def set_auto(self, kind: GateKind) -> None:
         on = not self.app.feed.state.auto_mode(kind)
@@ -148,10 +151,11 @@ class Steering:
 
     # ── the task ──
 
-    def steer(self, task: str, text: str) -> None:
+    def steer(self, task: str, text: str, draft: str) -> None:
         self._later(
             cmd.Steer(id=self._id(), by=self.app.options.by, task=task, text=text),
             f"T{task}: the next attempt gets your note",
+            draft,
         )
 
     def skip(self, task: str) -> None:
@@ -159,8 +163,9 @@ class Steering:
             cmd.Skip(id=self._id(), by=self.app.options.by, task=task), f"T{task} is skipped when its current step ends"
         )
 
-    def retry(self, task: str, text: str) -> None:
-        self._later(cmd.Retry(id=self._id(), by=self.app.options.by, task=task, text=text), f"T{task} is reopened")
+    def retry(self, task: str, text: str, draft: str) -> None:
+        command = cmd.Retry(id=self._id(), by=self.app.options.by, task=task, text=text)
+        self._later(command, f"T{task} is reopened", draft)
 
     def may_skip(self, task: str) -> str:
         """Why a task cannot be skipped; empty if it can."""

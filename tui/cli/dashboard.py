@@ -268,7 +268,7 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
 def _options(
     desk: Desk | None, theme: str, ascii_only: bool, *, replay: bool = False, in_repo: bool = True
 ) -> TuiOptions:
-    from tui.app import saved
+    from tui.app import drafts, saved
     from tui.app.options import TuiOptions
     from tui.app.theme import DEFAULT
 
@@ -283,6 +283,7 @@ def _options(
         keys=config.keys if config is not None else {},
         user_themes=home / "devteam" / "themes",
         saved=own,
+        drafts=desk.project.state.root / drafts.NAME if desk is not None else None,
         editor=env.get("VISUAL") or env.get("EDITOR") or "vi",
         pager=env.get("PAGER") or "less",
         save_folder=save_folder(desk),
@@ -299,11 +300,14 @@ def save_folder(desk: Desk | None) -> Path:
 def _request(words: str, trust: str, no_sandbox: bool) -> None:
     """A new sprint of the user's words; its planning begins at once, and the dashboard shows it."""
     from engine.service import planning
+    from tui.app import drafts
+    from tui.app.drafts import Drafts
     from tui.cli import start_commands as start
 
     desk = say.desk()
     ask_trust(desk, trust)
     made = planning.begin(desk, words, say.today(), trust)
+    Drafts(desk.project.state.root / drafts.NAME).drop(drafts.REQUEST)
     start.tui(sprint=made.id, trust=trust, no_sandbox=no_sandbox)
 
 

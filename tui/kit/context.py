@@ -33,6 +33,8 @@ class Situation(Struct, frozen=True, kw_only=True):
     """Which part of the page has the keys."""
     hunks: bool = False
     """There is a change to step through."""
+    typing: bool = False
+    """Letters go into a box."""
 
 
 FIRST: Mapping[str, tuple[str, ...]] = {
@@ -44,10 +46,13 @@ FIRST: Mapping[str, tuple[str, ...]] = {
     "flight ladder": ("desk", "cost", "council", "stats", "zoom"),
     "flight health": ("desk", "iterations", "evidence", "log", "zoom"),
     "desk": ("approve_all", "diff", "evidence", "iterations", "match_next", "desk", "questions", "gate"),
-    "desk hunks": ("match_next", "diff", "approve_all", "evidence", "desk", "questions"),
+    "desk hunks": ("match_next", "wrap", "diff", "approve_all", "evidence", "desk", "questions"),
     "morning": ("land", "retry_task", "desk", "diff", "evidence", "iterations", "cost", "stats", "sprints"),
     "diff": ("match_next", "wrap", "context", "zoom", "search"),
     "log": ("search", "follow"),
+    "evidence": ("search", "diff", "iterations"),
+    "iterations": ("search", "evidence", "diff"),
+    "learnings": ("search",),
     "sprints": ("search", "replay", "request"),
     "questions": ("search",),
     "replay": ("pause", "zoom", "diff", "iterations"),
@@ -56,6 +61,8 @@ FIRST: Mapping[str, tuple[str, ...]] = {
 """What is likely wanted, by page or mode and by what has the keys; then the rest in the order of the registry."""
 ALWAYS = ("back", "help", "palette", "quit")
 """In every footer, at its right."""
+WHILE_TYPING = ("help", "palette")
+"""Of these, what has a key that is no letter."""
 UNNAMED = ("palette", "back", "next_pane", "previous_pane")
 """Not in the palette: whoever is there has them in the fingers."""
 
@@ -73,6 +80,8 @@ HINTS: Mapping[str, tuple[Hint, ...]] = {
     "desk hunks": (TAB, (*UP_DOWN, "scroll"), (*LEFT_RIGHT, "sideways")),
     "morning": ((*UP_DOWN, "scroll"),),
     "replay": (TAB, (*LEFT_RIGHT, "time")),
+    "settings": ((*UP_DOWN, "try"), ("enter", "enter", "apply")),
+    "sprints list": ((*UP_DOWN, "choose"), ("enter", "enter", "open")),
     "list": ((*UP_DOWN, "choose"),),
     "sheet": ((*UP_DOWN, "scroll"),),
 }
@@ -85,7 +94,12 @@ def _known(here: Situation, table: Mapping[str, tuple[object, ...]]) -> str:
     return next((one for one in (f"{name} {here.pane}", name, here.pane) if one in table), "")
 
 
+TYPING: tuple[Hint, ...] = (("enter", "enter", "keep"), ("esc", "esc", "clear"))
+
+
 def hints(here: Situation) -> tuple[Hint, ...]:
+    if here.typing:
+        return TYPING
     return HINTS.get(_known(here, HINTS), ())
 
 
@@ -149,6 +163,8 @@ def works(here: Situation, name: str) -> bool:
             return here.hunks
         case "match_next" | "match_previous":
             return name in here.own and here.mode != "morning"
+        case "wrap" if here.mode:
+            return here.mode == "desk" and here.hunks
         case "search" | "fold" | "wrap" | "context":
             return name in here.own
         case _:
@@ -197,10 +213,13 @@ def for_palette(here: Situation) -> list[Action]:
 def for_footer(here: Situation) -> tuple[list[Action], list[Action]]:
     """What is likely wanted here, and what stands at the right of every footer; gates are answered in their own bar."""
     likely = FIRST.get(_known(here, FIRST), ())
+    unnamed = (*GATE_CHOICES, "next_pane", here.page)  # whoever is on a page has no need to be told how to get there
     found = [
         action
         for action in ranked(here)
-        if action.name not in (*GATE_CHOICES, "next_pane") and (action.footer >= 0 or action.name in likely)
+        if (action.name not in unnamed or action.name in ALWAYS) and (action.footer >= 0 or action.name in likely)
     ]
     last = sorted((one for one in found if one.name in ALWAYS), key=lambda one: ALWAYS.index(one.name))
+    if here.typing:
+        return [], [one for one in last if one.name in WHILE_TYPING]
     return [one for one in found if one not in last], last

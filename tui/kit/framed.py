@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
 from tui.kit.canvas import Canvas, harmless
 from tui.kit.glyphs import plain_ascii
-from tui.kit.paint import fit
+from tui.kit.paint import cells_of, fit
 
 BESIDE_TITLE = 6
 """Cells of the frame that its title leaves free, corners counted."""
@@ -22,26 +23,34 @@ FRAME = """
 """
 
 
+def key_width(key: str) -> int:
+    """Cells that a pane's key takes on its border: the key in brackets and a blank."""
+    return cells_of(key) + 3 if key else 0
+
+
 class BorderWords:
     """Words on the upper and the lower border of a widget, cut by us: Textual's own ellipsis is no ASCII."""
 
     def __init__(self, widget: Widget) -> None:
         self._widget = widget
-        self._words = ("", "", "")
+        self._words = ("", "", "", "")
+        self.key = ""
+        """Goes to this pane; stands before its title."""
 
     @property
     def room(self) -> int:
         """Cells that words on the border may take."""
         width = self._widget.outer_size.width
-        return max(0, width - BESIDE_TITLE) if width > LAID_OUT else 200
+        return max(0, width - BESIDE_TITLE - key_width(self.key)) if width > LAID_OUT else 200
 
     def set(self, title: str, subtitle: str, style: str = "") -> None:
         """`style`: of the upper words, where they are more than a heading. The same words cost nothing."""
         fold = plain_ascii if self._widget.app.has_class("-ascii") else str
         upper, lower = (fold(fit(harmless(words), self.room)) for words in (title, subtitle))
-        if (upper, lower, style) != self._words:
-            self._words = (upper, lower, style)
-            self._widget.border_title = Content.styled(upper, style) if upper else None
+        if (upper, lower, style, self.key) != self._words:
+            self._words = (upper, lower, style, self.key)
+            key = (f"[{fold(self.key)}] ", "$accent") if self.key else ""
+            self._widget.border_title = Content.assemble(key, (upper, style)) if upper else None
             self._widget.border_subtitle = Content(lower) if lower else None
 
 
@@ -51,9 +60,18 @@ class Framed(Canvas, can_focus=True):
     Framed:focus {{ border: round $accent; border-title-color: $accent; }}
     """
 
+    class Placed(Message):
+        """It has a place, or another one: what is drawn for it before that is drawn for nothing."""
+
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self._border = BorderWords(self)
+
+    def on_resize(self) -> None:
+        self.post_message(self.Placed())
+
+    def on_show(self) -> None:
+        self.post_message(self.Placed())
 
     @property
     def room(self) -> tuple[int, int]:
@@ -65,6 +83,10 @@ class Framed(Canvas, can_focus=True):
     def title_room(self) -> int:
         """Cells a title on the border may take."""
         return self._border.room
+
+    def set_key(self, key: str) -> None:
+        """The key that goes here, for the border."""
+        self._border.key = key
 
     def set_title(self, title: str, subtitle: str = "") -> None:
         self._border.set(title, subtitle)

@@ -207,15 +207,15 @@ def clock(view: View, track: Track, right: str) -> Line:
 def legend(view: View, flight: Flight, width: int) -> Line:
     """Which colour, or which letter, is which stage: those that were seen, as many as fit."""
     seen = {leg.stage for lane in flight.lanes.values() for leg in lane.legs} | {Stage.IMPLEMENT, Stage.CHECKS}
-    spans: list[Span] = [("   ", "")]
-    used = 3
+    spans: list[Span] = [("  ", "")]
+    used = 2
     for stage in Stage:
         if stage not in seen:
             continue
         sign = LETTERS[stage] if view.letters else view.glyphs.spark[5]
-        words = f" {stage.value} "
-        if used + 1 + len(words) - 1 > width:
+        words = f" {stage.value}"
+        if used + 2 + len(words) > width:
             break
-        spans += [(sign, STYLES[stage]), (words, "muted")]
-        used += 1 + len(words)
+        spans += [(" ", ""), (sign, STYLES[stage]), (words, "muted")]
+        used += 2 + len(words)
     return tuple(spans)

@@ -96,3 +96,12 @@ def task_to_follow(state: State, current: str) -> str:
     if ended:
         return max(ended, key=lambda task: task.ended_at or task.started_at).id
     return next(iter(state.tasks), "")
+
+
+NOT_STARTED = State().health_reason
+
+
+def health_reason(state: State) -> str:
+    """Why the sprint is called healthy or not, in words; a run that has begun is no longer not started."""
+    begun = state.running and state.health_reason == NOT_STARTED
+    return "nothing measured yet" if begun else state.health_reason

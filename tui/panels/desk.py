@@ -84,9 +84,6 @@ class Hunks(Sheet):
     BINDINGS = [
         Binding("right", "sideways(1)", "right", show=False),
         Binding("left", "sideways(-1)", "left", show=False),
-        Binding("u", "wrap", "wrap", show=False),
-        Binding("n,J", "hunk(1)", "next hunk", show=False),
-        Binding("N,K", "hunk(-1)", "previous hunk", show=False),
     ]
 
     class Changed(Message):
@@ -101,11 +98,11 @@ class Hunks(Sheet):
         self.look = Look(wrapped=False, left=max(0, self.look.left + step * SIDEWAYS))
         self.post_message(self.Changed())
 
-    def action_wrap(self) -> None:
+    def toggle_wrap(self) -> None:
         self.look = Look(wrapped=not self.look.wrapped)
         self.post_message(self.Changed())
 
-    def action_hunk(self, step: int) -> None:
+    def step_hunk(self, step: int) -> None:
         rows = [hunk.row for hunk in self.hunks]
         top = round(self.scroll_offset.y)
         target = next((row for row in rows if row > top), None) if step > 0 else None
@@ -137,9 +134,10 @@ class Desk(Horizontal):
         fetch: Callable[[AnyQuery], Awaitable[Answered]],
         redraw: Callable[[], None],
         said: Callable[[str], Sequence[Row]],
+        key_of: Callable[[str], str],
     ) -> None:
         super().__init__(id="desk")
-        self._ask, self._redraw, self._said = fetch, redraw, said
+        self._ask, self._redraw, self._said, self._key_of = fetch, redraw, said, key_of
         self._key = ("", "?")
         self._files: list[FileDiff] = []
         self._records: tuple[EvidenceRecord, ...] = ()
@@ -231,13 +229,14 @@ class Desk(Horizontal):
             return
         lines, hunks.hunks = hunk_lines(self._files, issues, width, view.glyphs, hunks.look)
         sep = view.glyphs.sep
-        how = (
-            "wrapped" if hunks.look.wrapped else f"from column {hunks.look.left + 1}" if hunks.look.left else "u: wrap"
-        )
+        wrap_key, hunk_key, full_key = (self._key_of(name) for name in ("wrap", "match_next", "diff"))
+        how = f"from column {hunks.look.left + 1}" if hunks.look.left else f"{wrap_key}: wrap"
+        if hunks.look.wrapped:
+            how = f"wrapped, {wrap_key}: cut"
         files = plural(len(self._files), "file")
         hunks.set_title(
             f"CHANGE OF T{outside(task.id) if task else ''} {sep} {files}, {plural(len(hunks.hunks), 'hunk')}",
-            f"n: next hunk {sep} {how} {sep} d: full screen",
+            f"{hunk_key}: next hunk {sep} {how} {sep} {full_key}: full screen",
         )
         hunks.set_lines(lines or [BLANK])
 

@@ -86,7 +86,7 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
         told = (
             wrap(words, inner, tone, first="   ")
             if here
-            else wrap_to(words, inner, tone, 1, first="   ", ellipsis=glyphs.ellipsis)
+            else wrap_to(words, inner, tone, 2, first="   ", ellipsis=glyphs.ellipsis)
         )
         lines += [spread(told[0], below, width, gap=1), *told[1:]]
         below = []
@@ -166,7 +166,11 @@ def _placed(said: list[Span], place: str, width: int) -> list[Line]:
         return [(*said, (place, "accent"))]
     path, sign, test = place.partition("::")
     parts = [place] if 4 + cells_of(place) <= width or not sign else [f"{path}{sign}", test]
-    return [crop(said, width), *(line for part in parts for line in wrap(part, width, "accent", first="    "))]
+    *signs, (words, style) = said
+    head, *more = wrap(words.rstrip(), width - width_of(signs), style)
+    inset = " " * width_of(signs)
+    lines: list[Line] = [(*signs, *head[1:]), *(((inset, ""), *line[1:]) for line in more)]
+    return [*lines, *(line for part in parts for line in wrap(part, width, "accent", first="    "))]
 
 
 def _same_place(reference: str, proof: Proof) -> bool:
@@ -183,9 +187,9 @@ def _proof(view: View, proof: Proof, width: int) -> list[Line]:
         [(f"  {view.glyphs.ok} ", "good"), (f"{proof.kind} ", "muted"), (f"{name}  ", "fg")], outside(place), width
     )
     if proof.red:
-        lines += wrap(outside(proof.red), width, "muted", first="    failed before: ", rest="      ")[:2]
+        lines += wrap(outside(proof.red), width, "muted", first="    failed before: ", rest="      ")
     if proof.boundary:
-        lines.append(crop([(f"    across processes: {outside(proof.boundary)}", "muted")], width))
+        lines += wrap(outside(proof.boundary), width, "muted", first="    across processes: ", rest="      ")
     return lines
 
 
@@ -201,7 +205,7 @@ def _verdict(view: View, task: TaskState, record: EvidenceRecord | None, width: 
     right: list[Span] = [(f"tree {short_hash(task.tree)}", "muted")]
     lines.append(spread([("PROOF ", "muted bold"), (proof.value if proof else "", f"{style} bold")], right, width))
     if task.proof_reason:
-        lines += wrap(outside(task.proof_reason), width, "muted", first="  ")
+        lines += wrap(_breakable(outside(task.proof_reason), width - 2), width, "muted", first="  ")
     said = [item.reference for item in task.review.criteria] if task.review is not None else []
     for one in task.proofs:
         if not any(_same_place(reference, one) for reference in said):
@@ -216,12 +220,37 @@ def _last_runs(runs: Sequence[RunRecord]) -> list[RunRecord]:
     return list({(run.run, run.check): run for run in runs}.values())[:12]
 
 
+RUNS = {
+    "R0": "before",
+    "R1": "old tests",
+    "R2": "new tests",
+    "R3": "new on old code",
+    "R4": "together",
+}
+"""What each run of a proof was, in words."""
+DECIDING = ("R1", "R2", "R4", "verify", "held out")
+"""Runs that must pass; of the others it is what they say together that counts."""
+
+
 def _run(view: View, run: RunRecord, width: int) -> Line:
-    bad = bool(run.failing) or run.ended not in ("", "ok", "exited")
-    counted = f"{run.passed}/{run.tests} pass" if run.tests else outside(run.ended)
-    sign, style = (view.glyphs.bad, "bad") if bad and run.run != "R3" else (view.glyphs.ok, "good")
-    words = f"{outside(run.run):<3} {outside(run.check)} {counted}"
-    return spread([(f"  {sign} ", style), (words, "fg")], [(short_hash(run.room), "muted")], width, gap=1)
+    """A run with its sign: a new test that fails on the old code is as it must be, and other runs have no sign."""
+    bad = bool(run.failing) or run.ended not in ("", "ok", "exited") or run.exit_code not in (None, 0)
+    ended = f"exit {run.exit_code}" if run.ended == "exited" and run.exit_code is not None else outside(run.ended)
+    counted = f"{run.passed}/{run.tests} pass" if run.tests else ended
+    sign, style = view.glyphs.wait, "muted"
+    if run.run in DECIDING:
+        sign, style = (view.glyphs.bad, "bad") if bad else (view.glyphs.ok, "good")
+    elif (run.run == "R3" and bad) or (run.run == "R0" and not bad):
+        sign, style = view.glyphs.ok, "good"
+    name = f"{run.run} {RUNS[run.run]}" if run.run in RUNS else outside(run.run)
+    left: list[Span] = [(f"  {sign} ", style), (f"{name}: ", "muted"), (f"{outside(run.check)} {counted}", "fg")]
+    room = short_hash(run.room)
+    return spread(left, [(room, "muted")] if width_of(left) + len(room) < width else [], width, gap=1)
+
+
+def _breakable(words: str, width: int) -> str:
+    """Test ids that are wider than a line, in two words: a path, and the test's name."""
+    return " ".join(word.replace("::", ":: ", 1) if cells_of(word) > width else word for word in words.split(" "))
 
 
 def _checks(view: View, task: TaskState, width: int) -> list[Line]:

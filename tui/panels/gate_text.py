@@ -9,7 +9,7 @@ from engine.core.state import GateState, TaskState
 from engine.core.vocabulary import Claim, GateKind
 from engine.core.wording import plural
 from tui.kit.glyphs import of_verdict
-from tui.kit.paint import BLANK, Line, Span, fitting, outside, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, fitting, outside, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, short_hash
 
@@ -144,10 +144,13 @@ def criteria_lines(view: View, review: Review, width: int) -> list[Line]:
     lines: list[Line] = []
     for item in review.criteria:
         sign, _, style = of_verdict(Verdict.PASS if item.met else Verdict.FAIL, view.glyphs)
-        where = f"  {outside(item.reference)}" if item.reference else ""
-        first, *rest = wrap(outside(item.text), width - len(where), "fg", first="  ")
-        lines.append(((f"{sign} ", style), *first[1:], (where, "muted")))
+        where, text = outside(item.reference), outside(item.text)
+        beside = bool(where) and cells_of(text) + cells_of(where) + 4 <= width
+        first, *rest = wrap(text, width, "fg", first="  ")
+        lines.append(((f"{sign} ", style), *first[1:], (f"  {where}" if beside else "", "muted")))
         lines += rest
+        if where and not beside:
+            lines += wrap(where, width, "muted", first="  ")
     return lines
 
 

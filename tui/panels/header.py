@@ -12,7 +12,7 @@ from tui.kit.glyphs import of_health, of_outcome
 from tui.kit.meter import meter
 from tui.kit.outlook import outlook
 from tui.kit.paint import Line, Span, crop, fitting, joined, outside, spread, width_of
-from tui.kit.view import View, running_tasks
+from tui.kit.view import View, health_reason, running_tasks
 from tui.kit.wording import duration, money, share
 from tui.panels.planning import planning_step, planning_title
 
@@ -54,17 +54,19 @@ def _first(view: View, inner: int, said: str, *, cut: bool = False) -> tuple[Lin
 
 
 def _second(view: View, inner: int, title: str = "") -> Line:
-    """Progress, time and spend first, then how it runs, then what else there is room for; a title that the first line
-    has no room for is a part of it."""
+    """Progress, time, spend and what is still to come first, then how it runs, then what else there is room for; a
+    title that the first line has no room for is a part of it."""
     gap = _gap(view)
     measures, modes = _measures(view), _modes(view)
-    first_modes = width_of(joined(modes[:2], gap))
-    needed = measures[:3]
-    if width_of(joined(needed, gap)) + first_modes + 2 > inner:
-        needed = [*measures[:2], measures[2][:2]] if len(measures) > 2 else needed  # the spend without its meter
+    must = width_of(joined([part for part in modes if part is modes[0] or part[-1][1] != "muted"], gap))
+    bare = [part[:2] if number == 2 else part for number, part in enumerate(measures)]  # the spend without its meter
+    short = [*bare[:3], [*measures[3][:1], (" left", "muted")]] if len(measures) > 3 and measures[3] else bare[:3]
+    usual = width_of(joined(modes[:2], gap))
+    choices = ((measures[:4], must), (bare[:4], must), (short, must), (measures[:3], usual))
+    needed = next((one for one, beside in choices if width_of(joined(one, gap)) + beside + 2 <= inner), bare[:3])
     right = fitting(modes, inner - width_of(joined(needed, gap)) - 2, gap)
     named: list[list[Span]] = [[(title, "muted")]] if title else []
-    left = fitting([*needed, *named, *measures[3:]], inner - width_of(right) - 2, gap)
+    left = fitting([*needed, *named, *measures[len(needed) :]], inner - width_of(right) - 2, gap)
     return spread(left, right, inner)
 
 
@@ -105,7 +107,7 @@ def health_spans(view: View) -> list[Span]:
     if state.plan is None:
         return [(f"{glyphs.run} ", "accent"), (planning_step(view), "accent bold")]
     sign, style = of_health(state.health, glyphs)
-    reason = outside(state.health_reason)
+    reason = outside(health_reason(state))
     running = running_tasks(state)
     about = [f"T{outside(task.id)}" for task in running if task.health_reason == state.health_reason]
     if len(running) > 1 and about and reason:  # whose numbers these are

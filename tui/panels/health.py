@@ -11,7 +11,7 @@ from tui.kit.glyphs import of_health
 from tui.kit.meter import spark
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, pad, spread, width_of, wrap_to
 from tui.kit.plot import Series, plot
-from tui.kit.view import View, running_tasks
+from tui.kit.view import View, health_reason, running_tasks
 from tui.panels.panel import Panel
 
 LABEL = 10
@@ -65,7 +65,7 @@ def _sprint(view: View, width: int) -> list[Line]:
         return wrap_to(outside(state.health_reason), width, "muted", 2, ellipsis=view.glyphs.ellipsis)
     sign, style = of_health(state.health, view.glyphs)
     head: Line = ((f"{sign} ", style), (f"sprint {plain_words(state.health)}", f"{style} bold"))
-    why, running = state.health_reason, running_tasks(state)
+    why, running = health_reason(state), running_tasks(state)
     about = [task for task in running if task.health_reason == why]
     one = about[0] if len(about) == 1 else None
     several = len(running) > 1

@@ -8,7 +8,7 @@ from engine.core.model import CheckResult, Role, Verdict
 from engine.core.state import Status, Step, TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
-from tui.kit.paint import BLANK, Line, Span, crop, joined, outside, pad, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, crop, joined, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration
 from tui.panels.panel import Panel, shorter
@@ -38,6 +38,8 @@ def iteration_lines(view: View, width: int, height: int) -> list[Line]:
 
 def _line(row: Row, width: int) -> Line:
     label, (sign, style), words, right = row
+    if LABEL + 3 + width_of(words) + cells_of(right) > width:  # whole or not at all; the words come first
+        right = ""
     left: list[Span] = [(pad(label, LABEL), "muted"), (f"{sign} ", style), *words]
     return spread(left, [(right, "muted")] if right else [], width, gap=1)
 
@@ -125,7 +127,7 @@ def _check(view: View, name: str, result: CheckResult | None, live: CheckProgres
             sign, word, style = of_verdict(Verdict(live.verdict) if live.verdict in set(Verdict) else None, glyphs)
             return label, (sign, style), [(word, "fg" if style == "good" else style)], ""
         detail = outside(" ".join(live.detail.split())) if any(letter.isalnum() for letter in live.detail) else ""
-        return label, (glyphs.run, "accent"), [(f"running  {detail}".rstrip(), "accent")], ""
+        return label, (glyphs.run, "accent"), [("running", "accent")], detail
     sign, word, style = of_verdict(result.verdict, glyphs)
     words: list[Span] = []
     counts = result.counts

@@ -10,9 +10,9 @@ from textual.widgets import Input
 
 from engine.core.effects import CallAgent
 from engine.core.wording import plural
-from tui.kit.framed import FRAME, BorderWords
+from tui.kit.framed import FRAME, BorderWords, key_width
 from tui.kit.line_view import LineView
-from tui.kit.paint import outside
+from tui.kit.paint import cells_of, outside
 from tui.kit.rows import Rows
 from tui.kit.stream import Stream
 from tui.kit.view import View, running_tasks
@@ -20,6 +20,13 @@ from tui.kit.wording import clock_time
 from tui.panels.panel import shorter
 
 COUNCIL = "council"
+SEARCH = (
+    "search; enter: keep, n and N: next and previous match, esc: close",
+    "search; n, N: next, previous; esc: close",
+    "search; esc: close",
+)
+BESIDE_SEARCH = 6
+"""Cells of an output that its search box does not have."""
 
 
 def tasks_of_tiles(view: View, tiles: int) -> list[str]:
@@ -59,6 +66,8 @@ class OutputPanel(Vertical):
     def __init__(self, slot: int = 0) -> None:
         super().__init__(id=f"output-{slot}")
         self._border = BorderWords(self)
+        self.key = ""
+        """Goes to the output of the selected task."""
         self.slot = slot
         self.slot_of = 1
         """Tiles there are."""
@@ -71,7 +80,7 @@ class OutputPanel(Vertical):
 
     def compose(self) -> ComposeResult:
         yield LineView()
-        yield Input(placeholder="search; enter: keep, n and N: next and previous match, esc: close", compact=True)
+        yield Input(placeholder=SEARCH[-1], compact=True)
 
     @property
     def lines(self) -> LineView:
@@ -109,8 +118,12 @@ class OutputPanel(Vertical):
         tail = self._found or ("following" if lines.following else "f: follow")
         fold = "" if lines.folded else f" {sep} unfolded"
         # The style is not by a class: that would style everything below anew at every step through the tasks.
+        self._border.key = ""
+        names, room = self._names(view, selected), self._border.room
+        keyed = [name for name in names[:3] if selected and cells_of(name) <= room - key_width(self.key)]
+        self._border.key = self.key if keyed else ""  # before the task's title goes, the key does
         self._border.set(
-            shorter(*self._names(view, selected), room=self._border.room),
+            keyed[0] if keyed else shorter(*names, room=room),
             f"{lines.source.end:,} {'line' if lines.source.end == 1 else 'lines'}{fold} {sep} {tail}",
             "$foreground" if selected else "",
         )
@@ -132,6 +145,9 @@ class OutputPanel(Vertical):
         self._retitle(view)
 
     # ── searching ──
+
+    def on_resize(self) -> None:
+        self.search_box.placeholder = shorter(*SEARCH, room=self.size.width - BESIDE_SEARCH)
 
     def open_search(self) -> None:
         self.add_class("-searching")

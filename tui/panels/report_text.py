@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from engine.core.clean import clean
@@ -125,10 +126,10 @@ def _difference(view: View, facts: IterationFacts, last: IterationFacts, width: 
         more = now[0] - then[0]
         style = "good" if more > 0 else "bad" if more < 0 else "muted"
         sign = f"+{more}" if more > 0 else f"{glyphs.minus}{-more}" if more < 0 else "no change"
-        words = f"{then[0]} of {then[1]} {glyphs.arrow} {now[0]} of {now[1]} pass  "
-        lines.append(
-            _stage("tests", (glyphs.up if more > 0 else glyphs.none, style), [(words, "fg"), (sign, style)], "", width)
-        )
+        words = f"{then[0]} of {then[1]} {glyphs.arrow} {now[0]} of {now[1]} pass"
+        mark = (glyphs.up if more > 0 else glyphs.none, style)
+        fits = LABEL + 4 + cells_of(words) + cells_of(sign) <= width
+        lines.append(_stage("tests", mark, [(words, "fg"), (f"  {sign}" if fits else "", style)], "", width))
     if facts.rung != last.rung:
         climb = f"{outside(view.rung_name(last.rung))} {glyphs.arrow} {outside(view.rung_name(facts.rung))}"
         lines.append(_stage("rung", (glyphs.up, "warn"), [(climb, "fg")], "", width))
@@ -139,13 +140,20 @@ def _difference(view: View, facts: IterationFacts, last: IterationFacts, width: 
         ("still fails", [name for name in after if name in before], glyphs.none, "warn"),
     ):
         for place, name in enumerate(names[:6]):
-            lines.append(_stage(label if not place else "", (sign, style), [(outside(name), "fg")], "", width))
+            lines += _named(label if not place else "", (sign, style), outside(name), width)
         if len(names) > 6:
             lines.append(((f"{' ' * (LABEL + 2)}{len(names) - 6} more", "muted"),))
     if facts.tree and facts.tree == last.tree:
         said = [(f"the same code again ({short_hash(facts.tree)}): nothing was changed", "warn")]
         lines.append(_stage("tree", (glyphs.warn, "warn"), said, "", width))
     return lines or [(("no difference in what was measured", "muted"),)]
+
+
+def _named(label: str, sign: Span, name: str, width: int) -> list[Line]:
+    """A test or a finding by its name, which may be longer than a row."""
+    first, *more = wrap(name, width - LABEL - 2, "fg")
+    inset = " " * (LABEL + 2)
+    return [_stage(label, sign, list(first[1:]), "", width), *(((inset, ""), *line[1:]) for line in more)]
 
 
 def _failures(view: View, facts: IterationFacts, width: int) -> list[Line]:
@@ -158,21 +166,41 @@ def _failures(view: View, facts: IterationFacts, width: int) -> list[Line]:
         for name in result.failing[:MOST_TESTS]:
             found = section_of(clean(result.output), name)
             lines += [BLANK, crop([(f"{view.glyphs.bad} ", "bad"), (outside(name), "bad bold")], width)]
-            lines += _as_printed(view, found, width)
+            lines += as_printed(view, found, width)
             shown += bool(found)
         rest = result.failing[MOST_TESTS:]
         lines += [crop([(f"{view.glyphs.bad} ", "bad"), (outside(name), "fg")], width) for name in rest[:40]]
         if not shown and result.output.strip():
             lines += [BLANK, _rule(view, f"LAST OUTPUT OF {outside(result.name).upper()}", width)]
-            lines += _as_printed(view, clean(result.output).rstrip("\n").split("\n")[-MOST_ROWS:], width)
+            lines += as_printed(view, clean(result.output).rstrip("\n").split("\n")[-MOST_ROWS:], width)
     return lines
 
 
-def _as_printed(view: View, rows: Sequence[str], width: int) -> list[Line]:
+RULE = re.compile(r"([_=-])\1{2,} (.+) \1{3,}")
+
+
+PROGRESS = re.compile(r"(\S+) {3,}(\[ *\d+%\])")
+"""What runners draw as wide as their terminal: a heading between two lines, and how far they are at the right edge."""
+
+
+def to_width(text: str, width: int) -> str:
+    """A line of a runner that is as wide as its terminal was, as wide as the room; what it says is kept."""
+    if cells_of(text) <= width:
+        return text
+    if found := RULE.fullmatch(text):
+        sign, words = found[1], found[2]
+        free = max(6, width - cells_of(words) - 2)
+        return f"{sign * (free // 2)} {words} {sign * (free - free // 2)}"
+    if found := PROGRESS.fullmatch(text):
+        return f"{found[1]}  {found[2]}"
+    return text
+
+
+def as_printed(view: View, rows: Sequence[str], width: int) -> list[Line]:
     """Lines as they were; one that is too long goes on below, so that no assertion loses its end."""
     lines: list[Line] = []
     for row in rows[:MOST_ROWS]:
-        text = row[:LONGEST].expandtabs(4).rstrip()
+        text = to_width(row[:LONGEST].expandtabs(4).rstrip(), max(8, width - 2))
         style = "bad" if text.startswith("E ") or "Error" in text[:60] else "fg" if text.startswith(">") else "muted"
         room = max(8, width - 2)
         pieces = [text[at : at + room] for at in range(0, len(text), room)] or [""]

@@ -50,7 +50,8 @@ def layout(view: View, flight: Flight, width: int, height: int, ahead: Outlook) 
     shown, hidden = lanes[:most], lanes[most:]
     if hidden:
         shown = lanes[: most - 1] if most > 1 else shown
-    label = _label_width(view, [task_in(view, flight, lane) for lane in shown], width, tall)
+    words = width_of(legend(view, flight, width)) if below else 0
+    label = _label_width(view, [task_in(view, flight, lane) for lane in shown], width, tall, words)
     if view.until:  # a recording: its whole time, whatever moment is looked at
         axis = flight.axis(max(view.until, view.now))
     else:
@@ -134,8 +135,8 @@ def _passing(measured: Measured, plan: Layout) -> Line:
         return spread([("   tests", "muted")], [], plan.label)
     _, passing, total, task = measured[-1]
     now: list[Span] = [("   tests ", "muted"), (f"{passing}", "fg bold"), (f" of {total} pass", "muted")]
-    parts = [now, [(f"in T{outside(task)}", "muted")] if task else []]
-    return spread(fitting(parts, plan.label, " ") or crop(now, plan.label), [], plan.label)
+    where: list[Span] = [(f" in T{outside(task)}", "muted")] if task else []
+    return spread([*now, *where] if width_of(now) + width_of(where) <= plan.label else now, [], plan.label)
 
 
 def _at_the_end(view: View, ahead: Outlook) -> tuple[str, str, str]:
@@ -153,13 +154,14 @@ def _at_the_end(view: View, ahead: Outlook) -> tuple[str, str, str]:
 # ── the names of the lanes ──
 
 
-def _label_width(view: View, tasks: Sequence[TaskState | None], width: int, tall: bool) -> int:
-    """As wide as the longest title, while the time has room; then as its facts need."""
+def _label_width(view: View, tasks: Sequence[TaskState | None], width: int, tall: bool, legend: int) -> int:
+    """As wide as the longest title and as the legend below, while the time has room; then as its facts need."""
     longest = max((cells_of(_title(task)) for task in tasks if task is not None), default=8) + 3
     facts = max((width_of(_facts(view, task)) + 1 for task in tasks if task is not None), default=0)
     most = width - max(LEAST_TRACK, width // 2 if tall else LEAST_TRACK) - 1
     if not tall and longest + facts <= max(most, width // 2):
         longest += facts
+    longest = max(longest, min(legend, width // 2))
     return max(12, min(longest, max(most, min(40, width - LEAST_TRACK - 1))))
 
 

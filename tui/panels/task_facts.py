@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.state import TaskState
-from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, wrap, wrap_to
+from tui.kit.paint import BLANK, Line, cells_of, crop, outside, wrap, wrap_to
 from tui.kit.view import View
 
 LEAST = 4
@@ -23,14 +23,17 @@ def task_facts(view: View, width: int, room: int) -> list[Line]:
         criteria = [wrap_to(outside(task.spec.description), width, "fg", 6, first=" ", ellipsis=view.glyphs.ellipsis)]
     if not criteria:
         criteria = [[((" ", ""), ("none: its checks decide", "fg"))]]
-    rest = [line for line in (_row(view, *pair, width) for pair in _others(view, task)) if line]
     lines: list[Line] = [BLANK, heading]
     for number, rows in enumerate(criteria):
         if len(lines) + len(rows) + (number + 1 < len(criteria)) > room:
             lines.append(crop([(f" {view.glyphs.ellipsis} {len(criteria) - number} more", "muted")], width))
             break
         lines += rows
-    return [*lines, *rest[: max(0, room - len(lines))]][:room]
+    for label, words in _others(view, task):
+        left = room - len(lines)
+        if words and left > 0:
+            lines += wrap_to(words, width, "muted", left, first=f" {label:<{LABEL}}", ellipsis=view.glyphs.ellipsis)
+    return lines[:room]
 
 
 def _criterion(view: View, task: TaskState, number: int, width: int) -> list[Line]:
@@ -51,8 +54,3 @@ def _others(view: View, task: TaskState) -> list[tuple[str, str]]:
         ("needs", ", ".join(outside(name) for name in task.spec.depends_on)),
         ("then", ", ".join(outside(name) for name in then)),
     ]
-
-
-def _row(view: View, label: str, words: str, width: int) -> Line:
-    spans: list[Span] = [(f" {label:<{LABEL}}", "muted"), (words, "muted")]
-    return crop(spans, width) if words else ()

@@ -48,13 +48,18 @@ class Talk(Canvas, can_focus=True):
 
 class AskScreen(ModalScreen[None]):
     CSS_PATH = "dialogs.tcss"
-    BINDINGS = [Binding("escape", "leave", "back to the gate", priority=True)]
+    BINDINGS = [
+        Binding("escape", "leave", "back to the gate", priority=True),
+        Binding("f2,ctrl+s", "send", "ask", priority=True),
+    ]
 
     def __init__(self, gate: GateState, begin: str = "") -> None:
         super().__init__()
         self.gate = gate
         self.begin = begin
         """What a question begins with: the hunk that it is about."""
+        self._sent = ""
+        """What the engine has not yet taken."""
 
     @property
     def dev(self) -> DevteamApp:
@@ -62,7 +67,7 @@ class AskScreen(ModalScreen[None]):
 
     @property
     def _draft(self) -> str:
-        return f"ask-{self.gate.id}"
+        return self.dev.draft_key(f"ask-{self.gate.id}")
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog", id="ask"):
@@ -73,7 +78,7 @@ class AskScreen(ModalScreen[None]):
         self.query_one("#ask").border_title = Content(f"ASK {harmless(gate_name(self.dev.view, self.gate))}")
         box = self.query_one(Input)
         box.cursor_blink = False
-        draft = self.dev.drafts.get(self._draft, "")
+        draft = self.dev.drafts.get(self._draft)
         box.value = draft if self.begin in draft else f"{draft} {self.begin}".lstrip()
         box.select_on_focus = False
         box.focus()
@@ -101,12 +106,27 @@ class AskScreen(ModalScreen[None]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        question = event.value.strip()
-        if question:
-            event.input.value = ""
-            self.dev.drafts.pop(self._draft, None)
-            self.run_worker(self.dev.steering.ask(self.gate.id, question), exit_on_error=False)
+        self.action_send()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        self.dev.keep_draft(self._draft, event.value or self._sent)
+
+    def action_send(self) -> None:
+        box = self.query_one(Input)
+        if question := box.value.strip():
+            self._sent, box.value = question, ""
+            self.run_worker(self._send(question), exit_on_error=False)
+
+    async def _send(self, question: str) -> None:
+        """What the engine does not take comes back into the box, unless something new stands there."""
+        ack = await self.dev.steering.ask(self.gate.id, question)
+        box = self.query_one(Input)
+        self._sent = ""
+        if not ack.ok and not box.value:
+            box.value = question
+            box.cursor_position = len(question)
+        self.dev.keep_draft(self._draft, box.value)
 
     def action_leave(self) -> None:
-        self.dev.drafts[self._draft] = self.query_one(Input).value
         self.dismiss(None)

@@ -9,6 +9,7 @@ from textual.binding import Binding
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
+from textual.timer import Timer
 from textual.widgets import TextArea
 
 from tui.kit.canvas import Canvas, harmless
@@ -16,6 +17,10 @@ from tui.kit.paint import Line, wrap
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
+
+
+TYPED_SECONDS = 0.5
+"""After so many what was typed is in the file of drafts."""
 
 
 class CommentScreen(ModalScreen[str | None]):
@@ -39,6 +44,9 @@ class CommentScreen(ModalScreen[str | None]):
         """What a text begins with: the place it is about."""
         self._back = 0
         self._own = ""
+        self._text = ""
+        self._due: Timer | None = None
+        """Until what is typed is kept."""
 
     @property
     def dev(self) -> DevteamApp:
@@ -56,7 +64,7 @@ class CommentScreen(ModalScreen[str | None]):
         if self.dev.options.ascii:
             box.border_subtitle = "f2 or ^s: send - esc: close, draft is kept - ^up ^down: history"
         area = self.query_one(TextArea)
-        draft = self.dev.drafts.get(self.draft_key, "")
+        draft = self.dev.drafts.get(self.draft_key)
         area.text = draft if self.begin in draft else f"{draft}\n{self.begin}".lstrip("\n")
         area.cursor_blink = False
         area.move_cursor(area.document.end)
@@ -79,14 +87,33 @@ class CommentScreen(ModalScreen[str | None]):
         if not text and not self.may_be_empty:
             self.dev.tell("write something first", "warning")
             return
-        self.dev.drafts.pop(self.draft_key, None)
+        self._text, self._back = text, 0
+        self._keep()  # until the engine has taken it
         if text and (not self.dev.comments or self.dev.comments[-1] != text):
             self.dev.comments.append(text)
         self.dismiss(text)
 
     def action_leave(self) -> None:
-        self.dev.drafts[self.draft_key] = self.query_one(TextArea).text
+        self._text = self.query_one(TextArea).text
+        self._keep()
         self.dismiss(None)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        self._text = event.text_area.text
+        if self._due is None:
+            self._due = self.set_timer(TYPED_SECONDS, self._keep)
+
+    def on_unmount(self) -> None:
+        if self._due is not None:  # the dashboard ends while somebody types
+            self._keep()
+
+    def _keep(self) -> None:
+        """The words at hand; those of the history are not a draft while nobody has changed them."""
+        if self._due is not None:
+            self._due.stop()
+            self._due = None
+        text, past = self._text, self.dev.comments
+        self.dev.keep_draft(self.draft_key, self._own if self._back and text == past[-self._back] else text)
 
     def action_older(self, step: int) -> None:
         """Through what was written before; one step past the newest is what is being written now."""

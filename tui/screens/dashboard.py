@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
+from textual.geometry import Offset
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -15,7 +17,7 @@ from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.modes import Mode, mode_for
 from tui.kit.needs import NeedKind
-from tui.kit.panes import COLUMNS, PaneGroup, PaneName, members
+from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members
 from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
@@ -30,7 +32,8 @@ from tui.panels.registry import make
 from tui.panels.strip import StripPanel
 from tui.panels.tasks import TasksPanel
 from tui.screens.dashboard_panes import PanesPage
-from tui.screens.dashboard_places import LEFT_EVENTS, LEFT_STAGES, contents, place, tab_line
+from tui.screens.dashboard_places import LEFT_EVENTS, LEFT_PLACE, LEFT_STAGES, contents, place, tab_cells, tab_line
+from tui.screens.jump import Place
 
 if TYPE_CHECKING:
     from tui.app.application import DevteamApp
@@ -74,15 +77,20 @@ class Dashboard(PanesPage):
                 for group in COLUMNS:
                     panels = [make(pane.name) for pane in members(group)]
                     if group is PaneGroup.TASKS:
-                        box = Input(placeholder="filter tasks; enter: keep, esc: clear", id="task-filter", compact=True)
+                        box = Input(placeholder="filter tasks; esc: clear", id="task-filter", compact=True)
                         panels = [box, *panels, IterationPanel(LEFT_STAGES), RecentPanel(LEFT_EVENTS)]
                     yield Vertical(*panels, id=f"{group}-column")
-            yield Desk(self._ask, self.dev.redraw, self._said)
+            yield Desk(self._ask, self.dev.redraw, self._said, self.dev.keys.shown)
             yield Sheet(id="morning")
 
     def mounted(self) -> None:
         super().mounted()
         self._panels, self._outputs = tuple(self.query(Panel)), tuple(self.query(OutputPanel))
+        keys = {pane.name.value: self.dev.keys.shown(f"pane_{pane.name}") for pane in FOCUSED}
+        for panel in self._panels:
+            panel.set_key(keys.get((panel.id or "").removesuffix(LEFT_PLACE), ""))
+        for output in self._outputs:
+            output.key = keys[PaneName.OUTPUT]
 
     @property
     def desk(self) -> Desk:
@@ -228,6 +236,16 @@ class Dashboard(PanesPage):
         if self.mode is not Mode.FLIGHT:
             self.set_mode(Mode.FLIGHT)
 
+    def jump_places(self) -> list[Place]:
+        """Tabs of a narrow screen: each brings its first pane."""
+        line = self.query_one("#tabs", Canvas)
+        if not line.display:
+            return []
+        return [
+            Place(at=line.region.offset + Offset(cell, 0), go=partial(self.focus_pane, members(group)[0].name))
+            for cell, group in tab_cells()
+        ]
+
     def place_now(self) -> None:
         self._place(self.dev.view, self.query_one(StripPanel))
 
@@ -259,15 +277,19 @@ class Dashboard(PanesPage):
 
     def do_match_next(self) -> None:
         if self.mode is Mode.DESK:
-            self.desk.hunks.action_hunk(1)
+            self.desk.hunks.step_hunk(1)
         else:
             self.output().step_match(1)
 
     def do_match_previous(self) -> None:
         if self.mode is Mode.DESK:
-            self.desk.hunks.action_hunk(-1)
+            self.desk.hunks.step_hunk(-1)
         else:
             self.output().step_match(-1)
+
+    def do_wrap(self) -> None:
+        if self.mode is Mode.DESK:
+            self.desk.hunks.toggle_wrap()
 
     def do_back(self) -> None:
         output = self.output()

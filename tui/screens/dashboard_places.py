@@ -22,9 +22,10 @@ from tui.panels.task_rows import row_count, task_rows, unfolded, wanted_width
 if TYPE_CHECKING:
     from tui.screens.dashboard import Dashboard
 
-LEFT_STAGES = "iteration-left"
+LEFT_PLACE = "-left"
+LEFT_STAGES = f"{PaneName.ITERATION}{LEFT_PLACE}"
 """The iteration pane's other place."""
-LEFT_EVENTS = "recent-left"
+LEFT_EVENTS = f"{PaneName.RECENT}{LEFT_PLACE}"
 """The last events' other place."""
 FRAME = 4
 """Cells of a pane that are no text."""
@@ -99,6 +100,15 @@ def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool
         wanted = plan.list_rows > 0 if recent.id == LEFT_EVENTS else plan.recent
         recent.display = wanted and zoom is None and not plan.narrow
         recent.styles.height = "1fr"
+
+
+def tab_cells() -> list[tuple[int, PaneGroup]]:
+    """The cell at which each tab begins."""
+    found, at = [], 1
+    for keys, words, group in tabs():
+        found.append((at, group))
+        at += len(keys) + 2 + len(words) + 2
+    return found
 
 
 def tab_line(group: PaneGroup) -> Line:

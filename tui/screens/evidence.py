@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.core.clean import clean
 from engine.core.evidence import EvidenceRecord
 from engine.core.model import CheckResult
 from engine.link.protocol import GetEvidence
@@ -9,6 +10,7 @@ from tui.kit.glyphs import of_verdict
 from tui.kit.paint import BLANK, Line, Span, crop, outside, pad, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import short_hash
+from tui.panels.report_text import as_printed
 from tui.screens.list_page import ListPage
 
 LABEL = 13
@@ -36,7 +38,7 @@ def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: 
     ]
     for label, value in facts:
         if value:
-            lines.append(crop([(pad(label, LABEL), "muted"), (outside(value), "fg")], width))
+            lines += wrap(outside(value), width, "fg", first=pad(label, LABEL))
     lines += _attribution(view, result, width)
     lines += _artefacts(result, record, width)
     for finding in (*result.findings, *record.findings):
@@ -48,8 +50,7 @@ def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: 
         lines += wrap(outside(finding.text), width, "fg", first="  ")
     if result.output:
         lines += [BLANK, (("last output", "muted bold"),)]
-        for line in result.output.split("\n")[-40:]:
-            lines.append(crop([(f"{glyphs.bar} ", "line"), (outside(line), "muted")], width))
+        lines += as_printed(view, clean(result.output).split("\n")[-40:], width)
     return lines
 
 

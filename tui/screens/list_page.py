@@ -18,7 +18,7 @@ from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.screens.page import Page
 
-FILTER = "filter; enter: keep, esc: clear"
+FILTER = "filter; esc: clear"
 
 UNBOUND = 400
 """Cells in which no row of a list is cut."""

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, cast
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 
 from engine.core.wording import plural
 from tui.kit.canvas import Canvas
 from tui.kit.context import Situation
+from tui.kit.framed import Framed
 from tui.kit.key_footer import KeyFooter
 from tui.kit.paint import Line
 from tui.kit.view import View, running_tasks
@@ -73,7 +75,8 @@ class Page(Screen[None]):
         self.query_one(HeaderBar).show(view)
         gates = self.dev.gates
         self.query_one(GateBar).show(view, gates.current, gates.at, gates.total, self.dev.keys, gates.sending)
-        self.query_one(KeyFooter).show(self.dev.keys, self.situation(view), gates.current is not None)
+        here = self.situation(view)
+        self.query_one(KeyFooter).show(self.dev.keys, here, gates.current is not None or here.typing)
         self.update_view(view)
 
     def mode_name(self) -> str:
@@ -99,9 +102,15 @@ class Page(Screen[None]):
             deep=len(self.dev.screen_stack) > self.dev.bottom,
             pane=self.pane_name(),
             hunks=self.has_hunks(),
+            typing=isinstance(self.focused, Input),
         )
 
     def on_resize(self) -> None:
+        self.dev.redraw()
+
+    def on_framed_placed(self, event: Framed.Placed) -> None:
+        """Whoever waits for the layout instead may be called before it: widgets tell the screen in their own time."""
+        event.stop()
         self.dev.redraw()
 
     def on_key_footer_pressed(self, event: KeyFooter.Pressed) -> None:

@@ -44,6 +44,8 @@ class Settings(ListPage):
     def mounted(self) -> None:
         super().mounted()
         self._chosen = self.dev.theme
+        names = sorted(self.dev.themes)
+        self.menu.cursor = 1 + names.index(self._chosen) if self._chosen in names else 1  # below its heading
 
     def on_unmount(self) -> None:
         if self.dev.is_running and self._chosen and self.dev.theme != self._chosen:
