@@ -13,6 +13,7 @@ from tests.tui.cuts import Cuts, cut_beside_room
 from tui.app.application import DevteamApp
 from tui.kit.canvas import Canvas
 from tui.kit.framed import Framed
+from tui.kit.row_list import RowList
 
 KEPT = Path(__file__).parent / "screens"
 UPDATE = bool(os.environ.get("DEVTEAM_UPDATE_SCREENS"))
@@ -57,6 +58,7 @@ def wrong_with(app: DevteamApp, cuts: Cuts | None = None) -> list[str]:
         for box in app.screen.query(Input)
         if box.display and box.is_on_screen and not box.value and len(box.placeholder) > box.content_size.width
     ]
+    wrong += [f"#{rows.id}: no mark beside the chosen row" for rows in app.screen.query(RowList) if not rows.marked]
     return wrong + cut_lines(app) + (cut_beside_room(app, cuts) if cuts is not None else [])
 
 

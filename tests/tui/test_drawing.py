@@ -111,7 +111,9 @@ def test_what_is_still_to_come_is_in_every_header(width: int, auto: bool) -> Non
 
 
 def test_a_run_that_has_begun_is_not_called_not_started() -> None:
-    assert "not started" not in plain(header_lines(View(state=State(running=True, plan=lanes_state(1, 0).plan)), 120))
+    for reason in (State().health_reason, "planning"):
+        state = State(running=True, plan=lanes_state(1, 0).plan, health_reason=reason)
+        assert reason not in plain(header_lines(View(state=state), 120))
 
 
 def test_what_is_needed_outranks_health() -> None:

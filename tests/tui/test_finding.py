@@ -215,6 +215,19 @@ async def test_settings_begin_at_the_theme_in_use() -> None:
         assert app.theme == "harbor"
 
 
+async def test_an_empty_pane_names_the_key_that_fills_it() -> None:
+    app = app_on(live_lanes(1), keys={"follow": "f7"})
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        app.choose("2.1")
+        await settle(pilot)
+        assert "T2.1 has not begun; f7: follow the running task" in shown(app)
+        await press(pilot, "f7")
+        assert "has not begun" not in shown(app)
+        await press(pilot, "1", "slash", *"zzz")
+        assert "no matching task; esc: clear" in shown(app)
+
+
 async def test_times_stand_before_what_was_said_and_are_kept(tmp_path: Path) -> None:
     app = app_on(live_lanes(1), saved=tmp_path / "d" / "dashboard.toml")
     async with app.run_test(size=(120, 40)) as pilot:

@@ -14,6 +14,7 @@ from textual.strip import Strip
 from tui.kit.canvas import Canvas, harmless
 from tui.kit.ink import ink_of
 from tui.kit.layout import Layout, hanging
+from tui.kit.paint import fit
 from tui.kit.rows import BLOCK, Row, Rows
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ class LineView(Canvas, can_focus=True):
         self._searched = 0
         self.timed = False
         """When each thing was said stands before it."""
+        self.empty = ""
+        """What stands there while nothing was said, in ASCII."""
         self.stamp: Callable[[int], str] = lambda _line: ""
         """The time of a line, where it has one of its own."""
         self.at_match = -1
@@ -241,6 +244,9 @@ class LineView(Canvas, can_focus=True):
         width = self.size.width
         base = self.base()
         if at >= self.row_count:
+            if at == 0 and self.empty:
+                said = Segment(fit(self.empty, width), base + ink_of(self.app).style("muted"))
+                return Strip([said]).adjust_cell_length(width, base)
             return Strip.blank(width, base)
         row = self.row_at(at)
         ink = ink_of(self.app)

@@ -99,6 +99,12 @@ class RowList(Framed):
         mark = ">" if self.app.has_class("-ascii") else "▌"
         return ((mark, "accent bold"), (line[0][0][1:], line[0][1]), *line[1:])
 
+    @property
+    def marked(self) -> bool:
+        """The row under the cursor is told from the others without colours, or there is none."""
+        number = self._number(self._at())
+        return number < 0 or number in self._skip or self.line_at(self._at()) != super().line_at(self._at())
+
     def ground_of(self, row: int) -> str:
         number = self._number(row)
         return "on-selected" if number == self.cursor and self.lines and number not in self._skip else ""

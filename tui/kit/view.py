@@ -99,9 +99,12 @@ def task_to_follow(state: State, current: str) -> str:
 
 
 NOT_STARTED = State().health_reason
+PLANNING = "planning"
+"""What the fold says of a sprint that has no plan yet."""
 
 
 def health_reason(state: State) -> str:
-    """Why the sprint is called healthy or not, in words; a run that has begun is no longer not started."""
-    begun = state.running and state.health_reason == NOT_STARTED
+    """Why the sprint is called healthy or not, in words; a run that has begun is neither not started nor planning."""
+    before = (NOT_STARTED, PLANNING) if state.plan is not None else (NOT_STARTED,)
+    begun = state.running and state.health_reason in before
     return "nothing measured yet" if begun else state.health_reason

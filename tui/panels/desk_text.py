@@ -19,7 +19,7 @@ from tui.kit.outlook import cost_of
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, spread, width_of, wrap, wrap_to
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
-from tui.panels.gate_text import issue_lines, review_tail, said_lines, void_lines
+from tui.panels.gate_text import gate_name, issue_lines, review_tail, said_lines, void_lines
 
 
 def _label(kind: GateKind) -> str:
@@ -61,9 +61,9 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
         NeedKind.BLOCKED: (glyphs.stop, "bad"),
     }[card.kind]
     word = _label(gate.kind) if gate is not None else card.kind.value
-    title = (
-        f"{outside(card.task)} {outside(task.spec.title)}" if task is not None else outside(gate.title) if gate else ""
-    )
+    title = f"{outside(card.task)} {outside(task.spec.title)}" if task is not None else ""
+    if task is None and gate is not None:
+        title = gate_name(view, gate)
     right: list[Span] = []
     if card.complete:
         right.append((f"{glyphs.ok} proven ", "good"))

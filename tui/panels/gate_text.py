@@ -58,7 +58,7 @@ def _heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
 def gate_name(view: View, gate: GateState) -> str:
     """The task a gate is about, or the gate's own title where it is about none."""
     task = view.state.tasks.get(gate.task)
-    return f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title)
+    return f"T{outside(gate.task)} {outside(task.spec.title)}" if task else outside(gate.title).removeprefix("Plan: ")
 
 
 def gate_facts(view: View, gate: GateState, task: TaskState | None, width: int) -> Line:

@@ -59,7 +59,7 @@ def _second(view: View, inner: int, title: str = "") -> Line:
     gap = _gap(view)
     measures, modes = _measures(view), _modes(view)
     must = width_of(joined([part for part in modes if part is modes[0] or part[-1][1] != "muted"], gap))
-    bare = [part[:2] if number == 2 else part for number, part in enumerate(measures)]  # the spend without its meter
+    bare = [_bare(part) if number == 2 else part for number, part in enumerate(measures)]
     short = [*bare[:3], [*measures[3][:1], (" left", "muted")]] if len(measures) > 3 and measures[3] else bare[:3]
     usual = width_of(joined(modes[:2], gap))
     choices = ((measures[:4], must), (bare[:4], must), (short, must), (measures[:3], usual))
@@ -68,6 +68,11 @@ def _second(view: View, inner: int, title: str = "") -> Line:
     named: list[list[Span]] = [[(title, "muted")]] if title else []
     left = fitting([*needed, *named, *measures[len(needed) :]], inner - width_of(right) - 2, gap)
     return spread(left, right, inner)
+
+
+def _bare(spend: list[Span]) -> list[Span]:
+    """The spend without its meter."""
+    return [(text.rstrip() if number else text, style) for number, (text, style) in enumerate(spend[:2])]
 
 
 def _gap(view: View) -> str:

@@ -68,6 +68,7 @@ class OutputPanel(Vertical):
         self._border = BorderWords(self)
         self.key = ""
         """Goes to the output of the selected task."""
+        self.follow_key = ""
         self.slot = slot
         self.slot_of = 1
         """Tiles there are."""
@@ -105,9 +106,22 @@ class OutputPanel(Vertical):
             self.lines.take()
         self._offset = view.state.utc_offset
         self._kept = (stream.rows.first, stream.rows.end) if stream else (0, 0)
+        self._say_why_empty(view)
         more = self.lines.refine()
         self._retitle(view)
         return more
+
+    def _say_why_empty(self, view: View) -> None:
+        """A pane with nothing in it names the key that fills it."""
+        task = view.state.tasks.get(self.task_id)
+        words = "nothing said yet"
+        if task is not None and not task.started_at:
+            words = f"T{outside(task.id)} has not begun"
+            if running_tasks(view.state):
+                words += f"; {self.follow_key}: follow the running task"
+        if words != self.lines.empty:
+            self.lines.empty = words
+            self.lines.refresh()
 
     def _times(self) -> Mapping[int, int]:
         return self._stream.said_at if self._stream is not None else {}

@@ -62,7 +62,7 @@ class TasksPanel(Panel):
         rows = task_rows(view, width, self.needle, self.folded)
         self._ids = [task for task, _ in rows]
         if not rows and self.needle and view.state.tasks:
-            return [(("no matching task", "muted"),)]
+            return [(("no matching task; esc: clear", "muted"),)]
         if not rows:
             return planning_rows(view, width)
         rows = unfolded(view, rows, width, height)

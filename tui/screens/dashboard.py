@@ -90,7 +90,7 @@ class Dashboard(PanesPage):
         for panel in self._panels:
             panel.set_key(keys.get((panel.id or "").removesuffix(LEFT_PLACE), ""))
         for output in self._outputs:
-            output.key = keys[PaneName.OUTPUT]
+            output.key, output.follow_key = keys[PaneName.OUTPUT], self.dev.keys.shown("follow")
 
     @property
     def desk(self) -> Desk:

@@ -71,7 +71,7 @@ class Log(ListPage):
         every = [*self._older, *(envelope for envelope in self.dev.feed.events if envelope.seq > last)][-SHOWN:]
         self._shown = [envelope for envelope in every if self._matches(envelope)] if self._filter else every
         if not self._shown:
-            return [(("no matching event" if self._filter else "no event yet", "muted"),)], [0]
+            return [(("no matching event; esc: clear" if self._filter else "no event yet", "muted"),)], [0]
         if self._at_end:
             self.menu.cursor = len(self._shown) - 1
             self.call_after_refresh(self.menu.scroll_end, animate=False)

@@ -25,7 +25,9 @@ class Picker(ListPage):
 
     def rows(self, view: View, width: int) -> tuple[list[Line], list[int]]:
         if not self._sprints:
-            return wrap(self.without("no sprint yet"), width, "muted"), [0]
+            return wrap(
+                self.without(f"no sprint yet; {self.dev.keys.shown('request')}: describe what you want"), width, "muted"
+            ), [0]
         return [_row(view, sprint, width) for sprint in self._sprints], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:

@@ -86,9 +86,9 @@ class Welcome(Page):
         rows: list[Line] = []
         for way in self.ways():
             spans: list[Span] = [
-                (pad(way.title, 26), "fg bold"),
+                (pad(f" {way.title}", 27), "fg bold"),
                 (pad(way.command, 30), "accent"),
-                (way.about if cells_of(way.about) + 56 < width else "", "muted"),
+                (way.about if cells_of(way.about) + 57 < width else "", "muted"),
             ]
             rows.append(tuple(spans))
         ways.set_rows(rows)
