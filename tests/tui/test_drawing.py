@@ -11,12 +11,16 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.core.events import Envelope, HealthChanged
+from engine.core.evidence import EvidenceRecord
 from engine.core.fold import fold
+from engine.core.model import CheckKind, CheckResult, Verdict
 from engine.core.state import State
+from engine.core.wording import plural
 from engine.link.protocol import LinkStatus
-from tests.tui.driving import app_on, press, running, settle
+from tests.tui.driving import app_on, drawn, press, running, settle
 from tests.tui.lanes import several
 from tests.tui.links import live
+from tests.tui.reading import text_of
 from tui.kit.axis import Axis
 from tui.kit.context import Situation, for_footer, hints, label
 from tui.kit.key_footer import footer_spans
@@ -31,6 +35,7 @@ from tui.panels.header import header_lines
 from tui.panels.health import health_lines
 from tui.panels.task_facts import task_facts
 from tui.panels.task_rows import task_rows, unfolded
+from tui.screens.evidence import check_lines
 from tui.screens.iterations import Iterations
 
 
@@ -135,8 +140,30 @@ async def test_a_lost_engine_is_not_called_healthy() -> None:
         lost = plain(header_lines(View(state=state, now=state.now, link=LinkStatus(status="lost")), 120))
         assert "ENGINE LOST  last health: PROGRESSING" in lost
         assert "● PROGRESSING" not in lost
-        later = View(state=state, now=state.now + 3600, link=LinkStatus(status="lost"))
-        assert plain(header_lines(later, 120)) == lost, "the time of a lost engine stands"
+
+
+async def test_everything_on_screen_has_one_clock_and_a_lost_engines_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with running("parallel", size=(200, 50)) as (app, pilot, link):
+        began = app.view.now
+        for status, moves in (("connected", True), ("lost", False)):
+            app.feed.status = LinkStatus(status=status)
+            monkeypatch.setattr(link, "now", lambda: began)
+            await drawn(pilot)
+            before = text_of(app)[:-1]
+            monkeypatch.setattr(link, "now", lambda: began + 61.0)
+            await drawn(pilot)
+            assert (text_of(app)[:-1] != before) is moves, status
+
+
+def test_a_share_of_covered_lines_is_the_number_that_was_measured() -> None:
+    result = CheckResult(name="tests", kind=CheckKind.TESTS, verdict=Verdict.PASS, coverage=0.8)
+    told = plain(check_lines(View(), result, EvidenceRecord(task="1", iteration=1, hash="h", tree="t", results=()), 80))
+    assert "0.8 %" in told and "80" not in told
+
+
+@pytest.mark.parametrize(("number", "words"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
+def test_one_is_no_plural(number: int, words: str) -> None:
+    assert plural(number, "test") == words
 
 
 async def test_toasts_never_lie_on_the_gate() -> None:

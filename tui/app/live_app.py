@@ -70,6 +70,9 @@ class LiveApp(TerminalApp):
                 break
 
     def _now(self) -> float:
+        """The one clock of everything on screen; that of a lost engine stands at its last word."""
+        if self.feed.status.status == "lost" and self.feed.state.running:
+            return self.feed.state.now
         link_time: Callable[[], float] | None = getattr(self.feed.link, "now", None)
         return link_time() if link_time is not None else self.options.clock() - ahead_of(self.feed.state)
 

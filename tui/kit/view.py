@@ -59,9 +59,8 @@ class View:
         return sorted(self.state.open_gates(), key=lambda gate: gate.opened_at)
 
     def elapsed(self) -> float:
-        """Wall time of the sprint's runs, this one included; of a lost engine up to its last word."""
-        now = self.state.now if self.link.status == "lost" else self.now
-        live = max(0.0, now - self.state.run_started_at) if self.state.running else 0.0
+        """Wall time of the sprint's runs, this one included."""
+        live = max(0.0, self.now - self.state.run_started_at) if self.state.running else 0.0
         return self.state.active_seconds + live
 
     def under_way(self, task: str) -> AnyEffect | None:
