@@ -141,9 +141,12 @@ def blanks(row: str, width: int) -> int:
 
 
 def beside(pane: Pane, others: list[Pane]) -> int:
-    """Columns that are free over the whole height of what stands beside a pane."""
+    """Columns that are free over the whole height of what stands beside a pane; those of an output are not, because the
+    next line that an agent says may fill them."""
     free = 0
     for other in others:
+        if isinstance(other.canvas, LineView):
+            continue
         near = 0 <= other.region.x - pane.region.right <= FRAME or 0 <= pane.region.x - other.region.right <= FRAME
         if near and other.region.y < pane.region.bottom and pane.region.y < other.region.bottom:
             free = max(free, other.free_columns)

@@ -34,6 +34,7 @@ SITUATIONS: dict[str, Callable[[], LiveLink]] = {
     "lanes-4": lambda: live_lanes(4),
     "lanes-8": lambda: live_lanes(8),
     "desk": lambda: live_lanes(4, gates=3),
+    "selection": lambda: live_lanes(4, gates=1),
     "morning": lambda: live_lanes(3, ended=True),
     "questions": lambda: live_planning("questions"),
     "approval": lambda: live_planning("objected"),
@@ -45,12 +46,15 @@ FEW: dict[str, tuple[int, ...]] = {
     "lanes-4": (0, 3),
     "lanes-8": (2, 5),
     "desk": (0, 3),
+    "selection": (2,),
     "morning": (1, 4),
     "questions": (0,),
     "approval": (3,),
     "tasks-300": (2,),
 }
 """The sizes that `make test` draws of each."""
+CHOSEN = {"selection": "1.8"}
+"""Another task is looked at than the one whose gate is open."""
 LOOKS = ("dark", "light", "ascii", "no_color")
 KEPT_LOOKS = {("lanes-4", "ascii"), ("desk", "ascii"), ("lanes-2", "no_color")}
 """Of other looks than the usual few are kept as text; the property holds over all."""
@@ -92,6 +96,9 @@ async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch:
         with watched() as cuts:
             async with app.run_test(size=size) as pilot:
                 await at_size(pilot, size)
+                if name in CHOSEN:
+                    app.choose(CHOSEN[name])
+                    await at_size(pilot, size)
                 assert wrong_with(app, cuts) == [], f"{name} {look} at {size}"
                 if look in ("dark", "light") or (name, look) in KEPT_LOOKS:
                     known = "" if look in ("dark", "light") else f"-{look}"
