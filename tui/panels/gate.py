@@ -68,7 +68,7 @@ def choice_rows(view: View, gate: GateState, keys: KeyMap, width: int) -> tuple[
 def aside_line(view: View, waiting: int, keys: KeyMap) -> Line:
     """Gates that wait while another task is looked at."""
     waits = f"{waiting} waiting for you"
-    how = f" {view.glyphs.sep} {keys.shown('gate')}: show it. Nothing can be answered while another task is shown."
+    how = f" {view.glyphs.sep} {keys.shown('gate')}: show it; what is not shown cannot be answered"
     return ((f"{view.glyphs.gate} {waits}", "gate bold"), (how, "muted"))
 
 
