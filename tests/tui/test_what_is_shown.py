@@ -12,6 +12,7 @@ from engine.core.commands import Answer
 from tests.patience import Deadline
 from tests.tui.driving import Clock, app_on, press, settle
 from tests.tui.lanes import live_lanes
+from tests.tui.reading import text_of
 from tui.app.application import DevteamApp
 from tui.kit.paint import plain
 from tui.screens.diff import Diff
@@ -74,15 +75,17 @@ async def chosen(app: DevteamApp, pilot: Any, task: str) -> None:
     await pilot.pause()
 
 
-async def test_looking_at_another_task_puts_the_gate_aside() -> None:
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
+async def test_looking_at_another_task_puts_the_gate_aside(size: tuple[int, int]) -> None:
     link = live_lanes(4, gates=2)
     app = app_on(link)
-    async with app.run_test(size=(120, 40)) as pilot:
+    async with app.run_test(size=size) as pilot:
         await settle(pilot)
         assert app.view.gate is not None
         await chosen(app, pilot, "1.7")
         assert app.view.gate is None
         assert "2 waiting for you" in shown_gate(app)
+        assert not any("another attempt" in row or "commits" in row for row in text_of(app)), "no key causes that now"
         await press(pilot, "y", "a", "s", "c")
         assert link.sent == []
         assert len(app.screen_stack) == 2

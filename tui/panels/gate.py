@@ -129,6 +129,7 @@ class GateBar(Vertical):
         self.screen.set_class(gate is not None, "-gate")
         if gate is None:
             self._last = None
+            self.query_one("#gate-text", Canvas).display = False  # what a key would cause is not said while it is not
             self.query_one("#gate-title", Canvas).set_lines([aside_line(view, of, keys)] if of else [])
             return
         self._last = (view, gate, at, of, keys, sending)
