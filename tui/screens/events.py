@@ -76,7 +76,7 @@ class Log(ListPage):
             self.menu.cursor = len(self._shown) - 1
             self.call_after_refresh(self.menu.scroll_end, animate=False)
         self.menu.border_subtitle = f"{len(self._shown):,} of {len(every):,}"
-        return [event_line(envelope, view, width) for envelope in self._shown], []
+        return [((" ", ""), *event_line(envelope, view, width - 1)) for envelope in self._shown], []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         at = self.menu.cursor
