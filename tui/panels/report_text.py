@@ -11,7 +11,7 @@ from engine.core.state import TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
 from tui.kit.iteration_facts import IterationFacts, failing_of, passing_of, section_of
-from tui.kit.paint import BLANK, LONGEST, Line, Span, cells_of, crop, outside, pad, spread, wrap
+from tui.kit.paint import BLANK, LONGEST, Line, Span, cells_of, crop, outside, pad, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import clock_time, duration, money, short_hash
 
@@ -53,7 +53,13 @@ def _head(view: View, task: TaskState, number: int, facts: IterationFacts, width
         parts.append((f"  {clock_time(facts.started_at, view.state.utc_offset)}", "muted"))
     parts.append((f"  {took}" if took else "", "muted"))
     parts.append((f"  {money(facts.usd)}, {plural(facts.calls, 'call')}" if facts.calls else "", "muted"))
-    lines.append(crop(parts, width))
+    row: list[Span] = []
+    for text, style in parts:  # what does not fit begins a row of its own
+        if row and width_of(row) + cells_of(text) > width:
+            lines.append(tuple(row))
+            row, text = [], text.lstrip()
+        row.append((text, style))
+    lines.append(crop(row, width))
     if facts.reason:
         lines += wrap(outside(facts.reason), width, "fg")
     return lines
