@@ -221,14 +221,14 @@ def test_landing_loses_nothing(seed: int, tmp_path: Path) -> None:
 
 @pytest.mark.torture
 @pytest.mark.timeout(7200)
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(20))
 def test_landing_loses_nothing_1000_times(part: int, tmp_path: Path) -> None:
-    """Half of them always the same, half never seen before; in four parts, so that workers share them."""
+    """Half of them always the same, half never seen before; in parts of fifty, so that workers share them."""
     start = random.SystemRandom().randrange(1_000_000)
     print(f"fresh seeds from {start}")
     landed = 0
-    for seed in [*range(part * 125, part * 125 + 125), *range(start, start + 125)]:
+    for seed in [*range(part * 25, part * 25 + 25), *range(start, start + 25)]:
         folder = tmp_path / str(seed)
         landed += play(folder, seed).endswith("landed")
         shutil.rmtree(folder, ignore_errors=True)
-    assert landed > 50, "a property of refusals only would be none"
+    assert landed > 5, "a property of refusals only would be none"
