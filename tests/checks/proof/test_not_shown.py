@@ -57,6 +57,12 @@ def test_a_further_argument_may_be_another_one() -> None:
     assert not_shown(task, "'SUM(A1)': 3", "", "") == ["none"]
 
 
+def test_a_sentence_is_tried_with_other_names_in_it() -> None:
+    task = TaskSpec(id="1", title='The runner logs: "build: attempt 1 failed: oops"; times out with "no end after 1s"')
+    assert not_shown(task, "'a: attempt 1 failed: no 1'\nmatch='no end after 0.2s'", "", "") == []
+    assert len(not_shown(task, "run('a')", "", "")) > 0
+
+
 def test_a_form_with_a_blank_is_tried_by_its_words() -> None:
     task = TaskSpec(id="1", title='"lumen foo FILE" should print nothing')
     loop = "for word in foo bar; do ./lumen $word data.txt; done"

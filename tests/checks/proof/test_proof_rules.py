@@ -240,6 +240,12 @@ def test_what_cannot_be_built_over_the_base_was_red_there():
         dead,
     ):
         assert rules.new_tests(r2, [other], r0, "t", frozenset()) == []
+    edited = frozenset({"tests/test_total.c"})
+    r2 = [measured(Case(id="total", outcome="passed"), Case(id="other", outcome="passed"))]
+    r0 = measured(Case(id="total", outcome="passed"), Case(id="other", outcome="passed"))
+    assert [proof.name for proof in rules.new_tests(r2, [broken], r0, "t", edited)] == ["total"], (
+        "its program was edited"
+    )
     exits = replace(broken, report=Report(source="exit code"))
     assert rules.new_tests(r2, [exits], r0, "t", frozenset()) == []
 

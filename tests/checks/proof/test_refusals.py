@@ -29,6 +29,9 @@ GO = "func TestClose(t *testing.T) {\n\tif err := l.Close(a); err != nil {\n\t\t
         pytest.param("Why a name is refused is said in the log", "assert say() == 'x'", False, id="about a refusal"),
         pytest.param("N below 1 is an error", GO.replace("(err)", '("error", err)'), True, id="go: its own complaints"),
         pytest.param("N below 1 is an error", GO + "if err != ErrN { t.Error() }", False, id="go: the error it wants"),
+        pytest.param(CLOSE, "CHECK(!close_it(&b));", False, id="c: not"),
+        pytest.param(CLOSE, "CHECK(close_it(&b) == NULL);", False, id="c: nothing comes"),
+        pytest.param(CLOSE, "CHECK(close_it(&b) != 3);", True, id="c: only what goes well"),
         pytest.param("Add two amounts", "assert add(1, 2) == 3", False, id="nothing of the kind"),
     ],
 )

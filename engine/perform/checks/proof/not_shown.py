@@ -202,6 +202,8 @@ def _both_sides(told: str, fresh: str) -> bool:
     return any(number < low for number in tried) and any(number > high for number in tried)
 
 
+MANY = 4
+"""Words from which on a quoted text is a sentence."""
 _BLANK = re.compile(r"(?<![\w%$-])(?:[A-Z]|FILE|NAME|PATH|DIR|TEXT|WORD|COUNT|NUMBER|VALUE|KEY|LINE|DATE)(?![\w-])")
 
 
@@ -220,6 +222,8 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
             return True
         value = _BLANK.sub(" ", value)
     words = _words(value)
+    if len(words) >= MANY and len(words & known) * 2 >= len(words):
+        return True  # a form of words, with other names in it
     plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
     return bool(words) and words <= known and plain
 

@@ -19,7 +19,7 @@ _AGAINST = re.compile(
     r"\b(?:no longer|not|never|nothing|nobody|instead of|rather than|without|n't|today|why|who|which)\b", re.IGNORECASE
 )
 _PROVOKED = re.compile(
-    r"\bErr[A-Z]\w*|errors\.(?:Is|As)\b"
+    r"\bErr[A-Z]\w*|errors\.(?:Is|As)\b|\bNULL\b|!\s*[A-Za-z_]\w*\s*\(|==\s*0\b"
     r"|[Rr]aises|[Tt]hrows?\b|rejects|toThrow|[Ee]rror|[Ee]xception|(?<![!])== *nil\b|wantErr|panic|is_err|is_none"
     r"|\bexcept\b|\bcatch\b|\$\?|exit|returncode|status|\bcode\b|\b[Ff]alse\b|\bNone\b|\bnull\b|undefined|-1\b"
     r"|\b[45]\d\d\b|[Ff]alsy|refus|reject|invalid|denied|\bnot\s+\w|!\s*\(|\|\||\bif !|\b! "

@@ -349,7 +349,7 @@ def new_tests(
             if case.outcome != PASSED or not tried:
                 continue
             there = on_base.get(case.id) or broken.get(case.path) or _broken_group(case.id, on_base)
-            if there is None and case.id not in before:
+            if there is None and (case.id not in before or _is_program(case.id, edited)):
                 there = unbuilt
             if there is None or there.outcome not in BAD:
                 continue
@@ -358,6 +358,13 @@ def new_tests(
                 continue  # an old red test: it is a proof by R1, or none
             found.append(_proof("new", case, check, _last(there.text)))
     return found
+
+
+def _is_program(id: str, edited: Iterable[str]) -> bool:
+    """A test that is a program of its own (ctest), made of one of these files: `map` of tests/test_map.c."""
+    name = id.rpartition("::")[2]
+    stems = (path.rpartition("/")[2].partition(".")[0] for path in edited)
+    return any(name in (stem, stem.removeprefix("test_"), stem.removesuffix("_test"), f"test_{stem}") for stem in stems)
 
 
 def _broken_group(id: str, cases: Mapping[str, Case]) -> Case | None:

@@ -51,7 +51,7 @@ class RegressionRuns(Scales):
             else:
                 self.faults += [rules.fail("regression", one.words, one.now or one.case, spec.name) for one in lost]
             self.faults += rules.uncollected(r0, r1, spec.name, dropped)
-            self.faults += rules.newly_bad(r0, r1, spec.name)
+            self.faults += self._without_strangers(rules.newly_bad(r0, r1, spec.name), r0)
             if r0.report.counts_tests:
                 proofs, faults = rules.fixed(r0, r1, spec.name)
                 self.faults += faults
@@ -61,6 +61,13 @@ class RegressionRuns(Scales):
                 proofs = self._turned_green(spec, r0, r1)
             self.proofs += await self._steadily_red(spec, proofs)
         self._weigh_findings(self.r1, "R1")
+
+    def _without_strangers(self, faults: list[Fault], r0: Measurement) -> list[Fault]:
+        """Settings that the plan lets change may name tests whose files R1 does not have: R4 tells of those."""
+        new = self.change.paths(Owner.NEW_TEST, Owner.NEW_SUPPORT)
+        if not new or not self.change.transformed.files:
+            return faults
+        return [fault for fault in faults if fault.test in rules.by_id(r0)]
 
     async def _steadily_red(self, spec: CheckSpec, proofs: list[Proof]) -> list[Proof]:
         """Without those whose red on the base was luck: a test that nobody touched and that flips is no proof."""
