@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -261,21 +262,8 @@ class Judging:
         setting: Setting,
         task: TaskSpec | None,
     ) -> Judged:
-        if effect.purpose != "task":
-            return await judge_whole(
-                tree=effect.tree,
-                base=base,
-                specs=specs,
-                trees=self._trees,
-                spawner=self._spawner,
-                setting=setting,
-                clock=self._now,
-                held_out=self._held_out,
-                progress=self._publish,
-                effect=effect.id,
-                redact=self._redact,
-            )
-        return await judge(
+        judging = judge_whole if effect.purpose != "task" else functools.partial(judge, task=task)
+        return await judging(
             tree=effect.tree,
             base=base,
             specs=specs,
@@ -283,7 +271,6 @@ class Judging:
             spawner=self._spawner,
             setting=setting,
             clock=self._now,
-            task=task,
             held_out=self._held_out,
             progress=self._publish,
             effect=effect.id,

@@ -148,10 +148,16 @@ def copy(app: DevteamApp) -> None:
 
 
 def save(app: DevteamApp) -> None:
+    if path := _saved_copy(app, "save"):
+        app.tell(f"saved as {path}")
+
+
+def _saved_copy(app: DevteamApp, wanted: str) -> str:
+    """Where the text of the screen was written; empty where there is none or it cannot be, which is said."""
     give = getattr(app.screen, "text_to_save", None)
     if give is None:
-        app.tell("there is nothing to save here", "warning")
-        return
+        app.tell(f"there is nothing to {wanted} here", "warning")
+        return ""
     name, text = give()
     path = app.options.save_folder / name
     try:
@@ -159,8 +165,8 @@ def save(app: DevteamApp) -> None:
         files.write(path, text + "\n", durable=False)
     except OSError as error:
         app.tell(f"{path} cannot be written: {error.strerror}", "error")
-        return
-    app.tell(f"saved as {path}")
+        return ""
+    return str(path)
 
 
 def screenshot(app: DevteamApp) -> None:
@@ -184,20 +190,9 @@ async def open_file(app: DevteamApp, kind: str) -> None:
     if getattr(app.screen, "NAME", "") in ("plan", "dashboard"):
         answer = await app.feed.link.fetch(GetFile(name="plan.md"))
         path = answer.path
+    path = path or _saved_copy(app, "open")
     if not path:
-        give = getattr(app.screen, "text_to_save", None)
-        if give is None:
-            app.tell("there is nothing to open here", "warning")
-            return
-        name, text = give()
-        copy_at = app.options.save_folder / name
-        try:
-            copy_at.parent.mkdir(parents=True, exist_ok=True)
-            files.write(copy_at, text + "\n", durable=False)
-        except OSError as error:
-            app.tell(f"{copy_at} cannot be written: {error.strerror}", "error")
-            return
-        path = str(copy_at)
+        return
     start = app.options.run_program or run_in_foreground
     with contextlib.ExitStack() as aside:
         if app.options.run_program is None:

@@ -143,16 +143,10 @@ def _attached(
 def _while_away(desk: Desk, folder: SprintFolder) -> str:
     """For who comes back: what was completed with nobody looking on."""
     from engine.core.attendance import unwatched
-    from engine.link.user_errors import as_user_error
 
-    try:
-        state = desk.state(folder.id)
-    except Exception as error:  # boundary: the dashboard says what is wrong with the journal
-        if as_user_error(error) is None:
-            raise
-        return ""
-    done = unwatched(state)
-    if state.attended or not done:
+    state = _readable_state(desk, folder)
+    done = unwatched(state) if state is not None else ()
+    if state is None or state.attended or not done:
         return ""
     named = ", ".join(done[:12]) + (" …" if len(done) > 12 else "")
     return f"completed while nobody looked: {named}. On the sprint branch only; R opens the selected one again"
@@ -176,13 +170,8 @@ def _started_again(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: boo
 
 def _work_left(desk: Desk, folder: SprintFolder) -> bool:
     """Whether an engine has something to do. A journal that cannot be read is something: it restores it."""
-    from engine.link.user_errors import as_user_error
-
-    try:
-        state = desk.state(folder.id)
-    except Exception as error:  # boundary: the dashboard says what is wrong with the journal
-        if as_user_error(error) is None:
-            raise
+    state = _readable_state(desk, folder)
+    if state is None:
         return True
     planned = state.planning is None or not state.planning.under_way
     return not planned or not all(task.ended for task in state.tasks.values()) or not state.outcome
@@ -338,3 +327,15 @@ def _leave(leave: Leave, trust: str = "", no_sandbox: bool = False) -> None:
             say.out("type: git init && git add -A && git commit -m start")
         case _:
             pass
+
+
+def _readable_state(desk: Desk, folder: SprintFolder) -> State | None:
+    """None: the journal cannot be read, and the dashboard says what is wrong with it."""
+    from engine.link.user_errors import as_user_error
+
+    try:
+        return desk.state(folder.id)
+    except Exception as error:  # boundary: only what is not the user's to know goes on
+        if as_user_error(error) is None:
+            raise
+        return None

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.core.events import AgentFinished, Envelope, decode_envelope
+from engine.core.events import AgentFinished, Envelope
 from engine.core.state import Usage
 from engine.core.wording import plural
-from engine.link.protocol import GetEvents
 from tui.kit.meter import bar, meter
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, pad, side_by_side, width_of
 from tui.kit.plot import Series, plot
@@ -171,14 +170,8 @@ class Cost(SheetPage):
 
     async def _load(self) -> None:
         """Calls from before this window was opened."""
-        after = 0
-        for _ in range(200):
-            answer = await self.ask(GetEvents(after=after, limit=1000))
-            page = [decode_envelope(line) for line in answer.events]
-            if not page or answer.error:
-                break
+        async for page in self.recorded():
             self._older += [envelope for envelope in page if isinstance(envelope.event, AgentFinished)]
-            after = page[-1].seq
         self.loaded = True
         self.dev.redraw()
 

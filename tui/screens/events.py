@@ -9,8 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from engine.core.events import Envelope, decode_envelope, encode, type_of
-from engine.link.protocol import GetEvents
+from engine.core.events import Envelope, encode, type_of
 from tui.kit.paint import Line, outside, wrap
 from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
@@ -48,16 +47,8 @@ class Log(ListPage):
         self.run_worker(self._load(), exit_on_error=False)
 
     async def _load(self) -> None:
-        after = 0
-        for _ in range(200):
-            answer = await self.ask(GetEvents(after=after, limit=1000))
-            if answer.error:
-                self.dev.tell(f"older events cannot be shown: {answer.error}", "warning")
-            page = [decode_envelope(line) for line in answer.events]
-            if not page or answer.error:
-                break
+        async for page in self.recorded():
             self._older = [*self._older, *page][-SHOWN:]
-            after = page[-1].seq
         self.loaded = True
         self.dev.redraw()
 

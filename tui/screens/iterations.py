@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from engine.core.events import decode_envelope
 from engine.core.model import Verdict
 from engine.core.state import Record
-from engine.link.protocol import GetEvents
 from tui.kit.glyphs import of_decision, of_verdict
 from tui.kit.iteration_facts import Iterated
 from tui.kit.paint import Line, crop, outside, spread, width_of
@@ -74,13 +72,9 @@ class Iterations(ListPage):
     async def _load(self) -> None:
         """From the run's beginning, page by page; what happens now is taken from the feed."""
         facts = Iterated()
-        while True:
-            answer = await self.ask(GetEvents(after=facts.seq, limit=1000))
-            before = facts.seq
-            for line in answer.events:
-                facts.take(decode_envelope(line))
-            if answer.error or facts.seq == before:
-                break
+        async for page in self.recorded():
+            for envelope in page:
+                facts.take(envelope)
         self._facts, self.loaded = facts, True
         self.dev.redraw()
 

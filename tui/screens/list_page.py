@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import ClassVar
 
 from textual._path import CSSPathType
@@ -11,7 +11,8 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
-from engine.link.protocol import Answered, AnyQuery
+from engine.core.events import Envelope, decode_envelope
+from engine.link.protocol import Answered, AnyQuery, GetEvents
 from tui.kit.paint import Line, cells_of, outside, plain
 from tui.kit.row_list import RowList
 from tui.kit.sheet import Sheet
@@ -25,6 +26,7 @@ UNBOUND = 400
 LIST_LEAST, LIST_MOST = 30, 48
 """Cells a list has in any case, and the share of the screen, in percent, that it never exceeds."""
 LIST_FRAME = 4
+EVENTS_A_PAGE = 1000
 
 
 def needed(row: Line) -> int:
@@ -94,6 +96,19 @@ class SheetPage(Page):
             return await self.dev.feed.link.fetch(query)
         except Exception as error:  # noqa: BLE001 the named boundary: a link that fails is told on the page
             return Answered(error=f"the engine cannot be asked: {error}")
+
+    async def recorded(self) -> AsyncIterator[list[Envelope]]:
+        """The events from before this window was opened, page by page; ends with a warning where they cannot be had."""
+        after = 0
+        while True:
+            answer = await self.ask(GetEvents(after=after, limit=EVENTS_A_PAGE))
+            if answer.error:
+                self.dev.tell(f"older events cannot be shown: {answer.error}", "warning")
+            page = [decode_envelope(line) for line in answer.events]
+            if answer.error or not page or page[-1].seq <= after:
+                return
+            yield page
+            after = page[-1].seq
 
     def text_to_copy(self) -> str:
         return self.sheet.text()

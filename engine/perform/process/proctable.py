@@ -115,27 +115,19 @@ HAS_CHILDREN = HAS_PROC and Path(f"/proc/self/task/{os.getpid()}/children").exis
 
 def descendants(roots: Iterable[int]) -> Iterator[int]:
     """The roots and everything beneath them, each once, parents first."""
-    seen: set[int] = set()
-    if HAS_CHILDREN:
-        waiting = list(roots)
-        while waiting:
-            pid = waiting.pop()
-            if pid not in seen:
-                seen.add(pid)
-                yield pid
-                waiting.extend(children(pid))
-        return
     beneath: dict[int, list[int]] = {}
-    for each in map(entry, pids()):
-        if each:
-            beneath.setdefault(each.parent, []).append(each.pid)
+    if not HAS_CHILDREN:
+        for each in map(entry, pids()):
+            if each:
+                beneath.setdefault(each.parent, []).append(each.pid)
+    seen: set[int] = set()
     waiting = list(roots)
     while waiting:
         pid = waiting.pop()
         if pid not in seen:
             seen.add(pid)
             yield pid
-            waiting.extend(beneath.get(pid, ()))
+            waiting.extend(children(pid) if HAS_CHILDREN else beneath.get(pid, ()))
 
 
 def ancestors(pid: int) -> set[int]:
