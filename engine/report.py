@@ -8,8 +8,9 @@ from engine.core import events as ev
 from engine.core.clean import clean, clean_line
 from engine.core.fold import apply
 from engine.core.model import CheckKind, CheckResult, Decision, FaultDomain, Verdict
-from engine.core.state import Record, State, Status, TaskState
+from engine.core.state import State, Status, TaskState
 from engine.core.status_words import of_outcome
+from engine.core.task_state import Record
 from engine.core.verdict import counts
 from engine.core.vocabulary import Outcome
 from engine.core.wording import plural

@@ -11,7 +11,8 @@ from typing import assert_never
 from engine.core.admission import Turn
 from engine.core.effects import Wait
 from engine.core.model import Role
-from engine.core.state import State, Status, Step, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 
 TOGETHER = 2
 """Tries at an answer about all of them; after that each one is asked about alone."""

@@ -45,7 +45,8 @@ from engine.core.effects import (
     Wait,
 )
 from engine.core.model import Decision, Role, Struct
-from engine.core.state import State, Status, Step, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 from engine.core.vocabulary import Choice, Outcome
 
 

@@ -9,8 +9,9 @@ from engine.core import bounds, budget, health, ladder
 from engine.core.events import AnyEvent, Decided, HealthChanged
 from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Verdict
 from engine.core.records import record_of
-from engine.core.state import Record, State, TaskState
+from engine.core.state import State, TaskState
 from engine.core.stuck import stuck
+from engine.core.task_state import Record
 from engine.core.verdict import TRIES_TO_PROVE, critical, of_task
 from engine.core.vocabulary import Claim, Recovery
 from engine.core.wording import plural

@@ -14,7 +14,8 @@ from engine.core.events import AgentFinished, SpendFound
 from engine.core.failures import BREAKER_KINDS, PROVIDER_KINDS, SAYS_NOTHING, Response, backoff, response_to
 from engine.core.index_ladder import Price
 from engine.core.model import AgentResult, Decision, Diagnosis, ResultKind, Role, Rung, Tokens, Verdict
-from engine.core.state import Breaker, State, Step, TaskState, Usage
+from engine.core.state import Breaker, State, TaskState, Usage
+from engine.core.task_state import Step
 from engine.core.vocabulary import Council
 
 UNKNOWN_RESET = 900.0

@@ -16,18 +16,8 @@ from engine.core.model import Decision, FaultDomain, Health, ProofVerdict, Revie
 from engine.core.records import record_of
 from engine.core.repeats import remembered
 from engine.core.sprint_review_state import SprintReview
-from engine.core.state import (
-    HISTORY,
-    Escalation,
-    Feedback,
-    KeptTree,
-    Record,
-    State,
-    Status,
-    Step,
-    TaskState,
-    status_of,
-)
+from engine.core.state import Escalation, State, Status, TaskState
+from engine.core.task_state import HISTORY, Feedback, KeptTree, Record, Step, status_of
 from engine.core.verdict import of_checks
 from engine.core.vocabulary import Choice, Claim, Council, Recovery
 

@@ -12,7 +12,8 @@ from engine.core import events as ev
 from engine.core.effects import CallAgent
 from engine.core.grants import answers
 from engine.core.model import Decision, Question
-from engine.core.state import GateState, State, Step, TaskState
+from engine.core.state import GateState, State, TaskState
+from engine.core.task_state import Step
 from engine.core.vocabulary import Choice, Council, GateKind, Outcome, Stopping
 
 KEPT_GATES = 40

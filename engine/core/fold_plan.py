@@ -7,7 +7,8 @@ from msgspec.structs import replace
 from engine.core.fold_ends import with_grants, withdrawn
 from engine.core.fold_gates import another_round
 from engine.core.model import Plan, TaskSpec
-from engine.core.state import State, Status, Step, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 
 TICKED = "ticked in the plan"
 WAITING = (Step.FIX_GATE, Step.BLOCKED_GATE, Step.TASK_GATE, Step.PERMISSION_GATE, Step.COMMIT)

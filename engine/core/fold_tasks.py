@@ -14,12 +14,8 @@ from engine.core.fold_agents import mend
 from engine.core.fold_gates import KEPT_COMMENTS, limit
 from engine.core.model import CheckResult, Decision, ProofVerdict, Role, Verdict
 from engine.core.repeats import known
-from engine.core.state import (
-    State,
-    Status,
-    Step,
-    TaskState,
-)
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 from engine.core.verdict import asks_permission, counts, of_checks, proven
 from engine.core.vocabulary import Choice, Claim, Council, GateKind
 

@@ -6,7 +6,8 @@ from engine.core import closing, gates
 from engine.core import events as ev
 from engine.core.admission import Turn
 from engine.core.model import Decision
-from engine.core.state import Step, TaskState
+from engine.core.state import TaskState
+from engine.core.task_state import Step
 from engine.core.verdict import for_human
 from engine.core.vocabulary import Council, GateKind, Outcome
 from engine.core.wording import plural

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from engine.core import gate_choices
 from engine.core.events import GateOpened, GatePassed, HealthChanged, TaskEnded
 from engine.core.model import Decision, Health, Issue, ProofVerdict, Question, Verdict
-from engine.core.state import GateState, State, Status, Step, TaskState
+from engine.core.state import GateState, State, Status, TaskState
+from engine.core.task_state import Step
 from engine.core.verdict import for_human, of_checks
 from engine.core.vocabulary import Choice, Claim, GateKind, Recovery
 

@@ -7,7 +7,8 @@ from typing import assert_never
 
 from engine.core.model import Health
 from engine.core.policy import MonitorPolicy
-from engine.core.state import Record, TaskState
+from engine.core.state import TaskState
+from engine.core.task_state import Record
 from engine.core.vocabulary import Recovery
 
 

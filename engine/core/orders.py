@@ -12,7 +12,8 @@ from engine.core.fold_gates import still_asked
 from engine.core.grants import GrantError, check_entry, places_of, unknown_place
 from engine.core.model import Decision, Struct
 from engine.core.planning_state import Goal
-from engine.core.state import State, Status, Step, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 from engine.core.vocabulary import Choice, Council, GateKind
 from engine.core.vocabulary import Outcome as Ended
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine.core.model import CheckKind, Decision, Verdict
-from engine.core.state import Record, TaskState
+from engine.core.state import TaskState
+from engine.core.task_state import Record
 from engine.core.verdict import changes_wanted, counts, failing_set, of_checks, proven
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.core.model import ProofVerdict, Verdict
-from engine.core.state import Judgement, TaskState
+from engine.core.state import TaskState
+from engine.core.task_state import Judgement
 from engine.core.verdict import changes_wanted, of_checks
 
 KEPT = 3

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from engine.core.model import Decision, RestoredEnd
-from engine.core.state import State, Status, Step, status_of
+from engine.core.state import State, Status
+from engine.core.task_state import Step, status_of
 
 
 def ends_of(then: State, now: State) -> dict[str, RestoredEnd]:

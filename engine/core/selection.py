@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.core.state import State, Status, Step, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Step
 
 
 def ready(state: State) -> list[TaskState]:

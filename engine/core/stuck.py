@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.state import Record
+from engine.core.task_state import Record
 
 
 def stuck(history: Sequence[Record], window: int = 3) -> str:

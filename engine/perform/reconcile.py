@@ -13,7 +13,8 @@ from pathlib import Path
 
 from engine.core import events as ev
 from engine.core.clean import clean_line
-from engine.core.state import State, Status, Step
+from engine.core.state import State, Status
+from engine.core.task_state import Step
 from engine.core.wording import plural
 from engine.perform.workspace.facts import LogEntry
 from engine.perform.workspace.workspace import Workspace

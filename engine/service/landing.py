@@ -14,7 +14,8 @@ from engine.core.clean import clean_line
 from engine.core.fold import apply
 from engine.core.model import Verdict
 from engine.core.restoring import ends_of, opened_since
-from engine.core.state import State, Status, status_of
+from engine.core.state import State, Status
+from engine.core.task_state import status_of
 from engine.core.verdict import of_checks
 from engine.journal import EngineLock, Journal
 from engine.paths import make_state

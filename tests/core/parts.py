@@ -6,7 +6,8 @@ from msgspec.structs import replace
 
 from engine.core.model import PhaseSpec, Plan, Role, Rung, TaskSpec
 from engine.core.policy import LadderPolicy, Policy
-from engine.core.state import Record, State, Status, TaskState
+from engine.core.state import State, Status, TaskState
+from engine.core.task_state import Record
 
 NOW = 1_000_000.0
 RUNGS = (

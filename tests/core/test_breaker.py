@@ -11,7 +11,8 @@ from engine.core.effects import CallAgent, Wait
 from engine.core.fold import apply
 from engine.core.model import AgentResult, ResultKind, Role
 from engine.core.policy import BreakerPolicy
-from engine.core.state import Breaker, State, Step
+from engine.core.state import Breaker, State
+from engine.core.task_state import Step
 from tests.core.parts import NOW, a_state, a_task
 from tests.core.world import outcome
 

@@ -29,8 +29,8 @@ ENUMS = {
     "Health": f"{CORE}/model.py",
     "Role": f"{CORE}/model.py",
     "ResultKind": f"{CORE}/model.py",
-    "Status": f"{CORE}/state.py",
-    "Step": f"{CORE}/state.py",
+    "Status": f"{CORE}/task_state.py",
+    "Step": f"{CORE}/task_state.py",
     "Response": f"{CORE}/failures.py",
     "OutputKind": f"{CORE}/activity.py",
 }

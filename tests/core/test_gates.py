@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from engine.core import events as ev
 from engine.core import gate_choices, gates
 from engine.core.fold import apply
-from engine.core.model import Criterion, Health, Issue, Review
+from engine.core.model import Criterion, Decision, Health, Issue, Review
 from engine.core.policy import GatePolicy, Policy
-from engine.core.state import GateState, State, Step
+from engine.core.state import GateState, State
+from engine.core.task_state import Step
 from tests.core.parts import NOW, a_state, a_task
 
 
@@ -203,6 +204,6 @@ def test_a_passed_fix_gate_goes_on_as_decided_and_commits_nothing() -> None:
 
 
 def test_a_gate_of_an_ended_task_is_withdrawn() -> None:
-    ended = ev.TaskEnded(task="1.1", decision=ev.Decision.SKIPPED, reason="skipped by you")
+    ended = ev.TaskEnded(task="1.1", decision=Decision.SKIPPED, reason="skipped by you")
     state = apply(asked("fix", Step.FIX_GATE), ev.Envelope(seq=0, stream="s", at=NOW, event=ended))
     assert state.open_gates() == []

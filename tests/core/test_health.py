@@ -7,7 +7,7 @@ import pytest
 from engine.core.health import assess, recovery
 from engine.core.model import Health
 from engine.core.policy import MonitorPolicy
-from engine.core.state import Record
+from engine.core.task_state import Record
 from tests.core.parts import a_record, a_task
 
 RED = {"error": "tests: 1 failing", "passing": 2}

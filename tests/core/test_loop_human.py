@@ -13,7 +13,8 @@ from engine.core.decide import decide
 from engine.core.model import Health, ResultKind, Role
 from engine.core.orders import obey
 from engine.core.policy import GatePolicy
-from engine.core.state import Status, Step
+from engine.core.state import Status
+from engine.core.task_state import Step
 from tests.core.parts import RUNGS
 from tests.core.story import (
     ONE,

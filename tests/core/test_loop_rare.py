@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.fold import apply
-from engine.core.model import ResultKind, Role
+from engine.core.model import Decision, ResultKind, Role
 from engine.core.other_clock import meant
 from engine.core.policy import CheckpointPolicy
 from engine.core.state import Breaker, State, Status
@@ -92,7 +92,7 @@ def test_the_last_checkpoint_does_not_hold_up_the_end() -> None:
         pytest.param(ev.Steered(task="9.9", text="x"), id="a note to no task"),
         pytest.param(ev.SkipRequested(task="9.9"), id="a skip of no task"),
         pytest.param(ev.RetryRequested(task="9.9"), id="a retry of no task"),
-        pytest.param(ev.TaskEnded(task="9.9", decision=ev.Decision.COMPLETE, reason=""), id="an end of no task"),
+        pytest.param(ev.TaskEnded(task="9.9", decision=Decision.COMPLETE, reason=""), id="an end of no task"),
         pytest.param(ev.CommandHandled(command="c", name="stop", ok=True), id="an acknowledgement"),
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.core import commands as cmd
-from engine.core.events import Decision, type_of
+from engine.core.events import type_of
+from engine.core.model import Decision
 from engine.core.orders import obey
 from engine.core.state import GateState, State, Status
 from tests.core.parts import a_state, a_task

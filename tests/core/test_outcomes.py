@@ -22,7 +22,8 @@ from engine.core.outcomes import (
     spent_on,
 )
 from engine.core.policy import LadderPolicy
-from engine.core.state import Record, State, Status
+from engine.core.state import State, Status
+from engine.core.task_state import Record
 from tests.tui.lanes import several
 from tests.tui.recordings import sprint
 

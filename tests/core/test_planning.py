@@ -249,7 +249,7 @@ def test_what_another_plan_cannot_mend_offers_none() -> None:
 
     def no_login(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
         if isinstance(effect, ef.CallAgent) and effect.role is Role.IMPLEMENTER:
-            return [outcome(effect, ev.AgentResult(kind=ResultKind.AUTH, error="no login", hint="claude login"))]
+            return [outcome(effect, AgentResult(kind=ResultKind.AUTH, error="no login", hint="claude login"))]
         return talk(world, effect)
 
     world = World(script=no_login)
@@ -266,7 +266,7 @@ def test_a_planner_that_cannot_be_reached_is_said_and_taken_up_again() -> None:
 
     def script(world: World, effect: ef.AnyEffect) -> list[ev.AnyEvent]:
         if broken[0] and isinstance(effect, ef.CallAgent) and effect.role is Role.PLANNER:
-            return [outcome(effect, ev.AgentResult(kind=ResultKind.AUTH, error="no login", hint="claude login"))]
+            return [outcome(effect, AgentResult(kind=ResultKind.AUTH, error="no login", hint="claude login"))]
         return talk(world, effect)
 
     world = begin(World(script=script), attended=False)

@@ -9,7 +9,8 @@ from engine.core import effects as ef
 from engine.core import events as ev
 from engine.core.commands import Allow, Retry
 from engine.core.model import Decision, Finding, Health, ProofVerdict, ResultKind, Role, Verdict
-from engine.core.state import Status, Step
+from engine.core.state import Status
+from engine.core.task_state import Step
 from tests.core.story import (
     ONE,
     POLICY,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.state import Record
 from engine.core.stuck import stuck
+from engine.core.task_state import Record
 from tests.core.parts import a_record
 
 

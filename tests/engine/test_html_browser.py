@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from engine.core.model import Criterion, Decision, Issue, Proof, ProofVerdict, Review
 from engine.core.sprint_review_state import SprintReview, TaskIssue
-from engine.core.state import Record, Status
+from engine.core.state import Status
+from engine.core.task_state import Record
 from engine.html_report import page
 from tests.core.parts import a_state, a_task
 from tests.patience import patience

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from engine.core.model import CheckKind, Health
-from engine.core.state import Record, TaskState
+from engine.core.state import TaskState
+from engine.core.task_state import Record
 from engine.core.wording import plural
 from tui.kit.glyphs import of_health
 from tui.kit.meter import spark

@@ -5,7 +5,8 @@ from __future__ import annotations
 from engine.core.activity import CheckProgress
 from engine.core.effects import CallAgent, CheckScope, PrepareWorkspace, RunChecks, Wait
 from engine.core.model import CheckResult, Role, Verdict
-from engine.core.state import Status, Step, TaskState
+from engine.core.state import Status, TaskState
+from engine.core.task_state import Step
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, joined, outside, pad, spread, width_of, wrap

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.core.model import Verdict
-from engine.core.state import Record
+from engine.core.task_state import Record
 from tui.kit.glyphs import of_decision, of_verdict
 from tui.kit.iteration_facts import Iterated
 from tui.kit.paint import Line, crop, outside, spread, width_of
