@@ -22,6 +22,8 @@ class Words(Struct, frozen=True, kw_only=True):
     """In a text view's checkbox, and alone on a plain line (a space is shown as a dot there)."""
     plan: str = "open"
     """The state of the plan file's checkbox."""
+    said: str = ""
+    """Of a health, in a sentence: the task is …"""
 
 
 def of_status(status: Status) -> Words:
@@ -96,15 +98,15 @@ def of_phase(state: State, phase: int) -> str:
 def of_health(health: Health) -> Words:
     match health:
         case Health.PROGRESSING:
-            sign, style = "dot", "good"
+            sign, style, said = "dot", "good", "progressing"
         case Health.STALLED:
-            sign, style = "half", "warn"
+            sign, style, said = "half", "warn", "stuck"
         case Health.FLIP_FLOPPING:
-            sign, style = "flip", "warn"
+            sign, style, said = "flip", "warn", "going in circles"
         case Health.REGRESSING:
-            sign, style = "down", "bad"
+            sign, style, said = "down", "bad", "losing ground"
         case Health.BLOCKED:
-            sign, style = "stop", "bad"
+            sign, style, said = "stop", "bad", "blocked"
         case _:
             assert_never(health)
-    return Words(word=health.value, sign=sign, style=style)
+    return Words(word=health.value, sign=sign, style=style, said=said)

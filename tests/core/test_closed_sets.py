@@ -149,6 +149,7 @@ def test_every_member_has_its_words() -> None:
     shown += [status_words.of_health(one) for one in status_words.Health]
     for words in shown:
         assert words.word and getattr(UNICODE, words.sign) and getattr(ASCII, words.sign)
+    assert all(status_words.of_health(one).said for one in status_words.Health)
 
 
 def test_the_docs_show_the_registry() -> None:

@@ -42,7 +42,7 @@ def test_short_forms(typed: str, word: str) -> None:
             "t1",
             "yes",
             "",
-            "choose one of: retry, skip, accept, replan, stop, ask",
+            "choose one of: retry, skip, accept",
             id="no yes to a block",
         ),
         pytest.param(a_gate("blocked"), "t1", "retry", "", "", id="retry needs no words"),

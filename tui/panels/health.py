@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import assert_never
-
 from engine.core.model import CheckKind, Health
 from engine.core.state import TaskState
+from engine.core.status_words import of_health as words_of
 from engine.core.task_state import Record
 from engine.core.wording import plural
 from tui.kit.glyphs import of_health
@@ -19,23 +18,6 @@ LABEL = 10
 HOUR = 3600.0
 PLOTTED, PLOT_ROWS = 3, 7
 """Measured iterations from which the trend is drawn with axes, and its rows."""
-
-
-def plain_words(health: Health) -> str:
-    """What a health means, for people."""
-    match health:
-        case Health.PROGRESSING:
-            return "progressing"
-        case Health.STALLED:
-            return "stuck"
-        case Health.FLIP_FLOPPING:
-            return "going in circles"
-        case Health.REGRESSING:
-            return "losing ground"
-        case Health.BLOCKED:
-            return "blocked"
-        case _:
-            assert_never(health)
 
 
 def health_lines(view: View, width: int, height: int) -> list[Line]:
@@ -65,7 +47,7 @@ def _sprint(view: View, width: int) -> list[Line]:
     if not state.running:
         return wrap_to(outside(state.health_reason), width, "muted", 2, ellipsis=view.glyphs.ellipsis)
     sign, style = of_health(state.health, view.glyphs)
-    head: Line = ((f"{sign} ", style), (f"sprint {plain_words(state.health)}", f"{style} bold"))
+    head: Line = ((f"{sign} ", style), (f"sprint {words_of(state.health).said}", f"{style} bold"))
     why, running = health_reason(state), running_tasks(state)
     about = [task for task in running if task.health_reason == why]
     one = about[0] if len(about) == 1 else None
@@ -98,7 +80,7 @@ def _lanes(view: View, width: int) -> list[Line]:
     for task in running:
         sign, style = of_health(task.health, view.glyphs)
         mark = view.glyphs.cursor if task.id == view.selected else " "
-        words = f"T{outside(task.id)} {plain_words(task.health)}"
+        words = f"T{outside(task.id)} {words_of(task.health).said}"
         left: list[Span] = [(mark, "accent"), (f"{sign} ", style), (words, "fg")]
         why = outside(task.health_reason) if task.health is not Health.PROGRESSING else ""
         room = width - width_of(left) - 1
@@ -128,7 +110,10 @@ def _status(view: View, task: TaskState | None, width: int) -> list[Line]:
     if task.health is Health.PROGRESSING or task.health_reason == view.state.health_reason:
         return []
     sign, style = of_health(task.health, view.glyphs)
-    head: Line = ((f"{sign} ", style), (f"T{outside(task.id)} is {plain_words(task.health)}", f"{style} bold"))
+    head: Line = (
+        (f"{sign} ", style),
+        (f"T{outside(task.id)} is {words_of(task.health).said}", f"{style} bold"),
+    )
     return [
         BLANK,
         crop(head, width),
