@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import time
+import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 from engine.core.model import FileChange
@@ -27,95 +30,130 @@ GIT_ENV = {
 }
 
 
+class Objects:
+    """The loose objects of a git repository, read and written without starting git: a tree a test costs nothing."""
+
+    def __init__(self, store: Path) -> None:
+        self._folder = store / "objects"
+        self._known: dict[str, tuple[str, bytes]] = {}
+
+    def put(self, kind: str, data: bytes) -> str:
+        whole = f"{kind} {len(data)}\0".encode() + data
+        name = hashlib.sha1(whole).hexdigest()
+        path = self._folder / name[:2] / name[2:]
+        if not path.exists():
+            path.parent.mkdir(exist_ok=True)
+            path.write_bytes(zlib.compress(whole, 1))
+        self._known[name] = kind, data
+        return name
+
+    def get(self, name: str) -> tuple[str, bytes]:
+        if name not in self._known:
+            whole = zlib.decompress((self._folder / name[:2] / name[2:]).read_bytes())
+            head, _, data = whole.partition(b"\0")
+            self._known[name] = head.split()[0].decode(), data
+        return self._known[name]
+
+    def files(self, tree: str, above: str = "") -> dict[str, tuple[str, str]]:
+        """Mode and name of everything in a tree that is no tree, by path."""
+        found, (_, data), at = {}, self.get(tree), 0
+        while at < len(data):
+            space, end = data.index(b" ", at), data.index(b"\0", at)
+            mode, path = data[at:space].decode(), above + os.fsdecode(data[space + 1 : end])
+            name, at = data[end + 1 : end + 21].hex(), end + 21
+            found |= self.files(name, f"{path}/") if mode == "40000" else {path: (mode, name)}
+        return found
+
+    def write(self, files: Mapping[str, tuple[str, str]]) -> str:
+        """The tree that holds exactly these."""
+        below: dict[str, dict[str, tuple[str, str]]] = {}
+        entries: dict[str, tuple[str, str]] = {}
+        for path, entry in files.items():
+            first, slash, rest = path.partition("/")
+            if slash:
+                below.setdefault(first, {})[rest] = entry
+            else:
+                entries[first] = entry
+        entries |= {name: ("40000", self.write(inner)) for name, inner in below.items()}
+        order = sorted(entries, key=lambda name: os.fsencode(name) + b"/" * (entries[name][0] == "40000"))
+        lines = (entries[name][0].encode() + b" " + os.fsencode(name) + b"\0" for name in order)
+        return self.put("tree", b"".join(a + bytes.fromhex(entries[b][1]) for a, b in zip(lines, order, strict=True)))
+
+
 class GitTrees:
-    """engine.perform.checks.run.trees.Trees over plain git."""
+    """engine.perform.checks.run.trees.Trees over plain git: folders by git itself, trees by their objects."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.store = folder / "store.git"
-        folder.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["git", "init", "-q", "--bare", str(self.store)], check=True, env=GIT_ENV)
+        for name in ("objects", "refs/heads"):
+            (self.store / name).mkdir(parents=True, exist_ok=True)
+        (self.store / "HEAD").write_text("ref: refs/heads/main\n")
+        (self.store / "config").write_text("[core]\n\trepositoryformatversion = 0\n\tbare = true\n")
+        self.objects = Objects(self.store)
 
-    def git(self, *args: str, index: str = "scratch", work: Path | None = None, data: bytes | None = None) -> bytes:
+    def git(self, *args: str, index: str = "scratch", work: Path | None = None) -> bytes:
         env = GIT_ENV | {"GIT_DIR": str(self.store), "GIT_INDEX_FILE": str(self.folder / f"index-{index}")}
         if work is not None:
             env["GIT_WORK_TREE"] = str(work)
-        done = subprocess.run(
-            ["git", *args], check=True, env=env, input=data, capture_output=True, cwd=work or self.folder
-        )
+        done = subprocess.run(["git", *args], check=True, env=env, capture_output=True, cwd=work or self.folder)
         return done.stdout
 
-    def write(self, files: dict[str, str | bytes]) -> str:
+    def write(self, files: Mapping[str, str | bytes]) -> str:
         """A tree that holds exactly `files`."""
-        lines = b""
-        for path, content in files.items():
-            data = content.encode() if isinstance(content, str) else content
-            blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
-            mode = b"100755 " if path.endswith(".sh") else b"100644 "
-            lines += mode + blob + b"\t" + path.encode() + b"\n"
-        self.git("read-tree", "--empty")
-        self.git("update-index", "--add", "--index-info", data=lines)
-        return self.git("write-tree").strip().decode()
+        return self.objects.write(
+            {
+                path: (
+                    "100755" if path.endswith(".sh") else "100644",
+                    self.objects.put("blob", content.encode() if isinstance(content, str) else content),
+                )
+                for path, content in files.items()
+            }
+        )
 
     def export(self, tree: str, dest: Path) -> None:
         dest.mkdir(parents=True, exist_ok=True)
         name = dest.name
-        if not (self.folder / f"index-{name}").exists():
-            self.git("read-tree", "--empty", index=name)
-        self.git("add", "-A", "-f", ".", index=name, work=dest)
+        if (self.folder / f"index-{name}").exists() or any(dest.iterdir()):
+            self.git("add", "-A", "-f", ".", index=name, work=dest)
         self.git("read-tree", "-u", "--reset", tree, index=name, work=dest)
 
     def overlay(self, tree: str, paths, from_tree: str) -> str:
-        self.git("read-tree", tree)
-        lines = b""
+        files, other = self.objects.files(tree), self.objects.files(from_tree)
         for path in paths:
-            entry = self.git("ls-tree", from_tree, "--", path).strip()
-            lines += (entry.replace(b" blob ", b" ", 1) if entry else b"0 " + b"0" * 40 + b"\t" + path.encode()) + b"\n"
-        self.git("update-index", "--add", "--index-info", data=lines)
-        return self.git("write-tree").strip().decode()
+            files.pop(path, None)
+            if path in other:
+                files[path] = other[path]
+        return self.objects.write(files)
 
     def show(self, tree: str, path: str) -> bytes | None:
-        try:
-            return self.git("cat-file", "blob", f"{tree}:{path}")
-        except subprocess.CalledProcessError:
-            return None
+        return self.contents(tree, [path]).get(path)
 
     def contents(self, tree: str, paths) -> dict[str, bytes]:
-        """By one process, as the workspace's own trees do it."""
-        names = "".join(f"{tree}:{path}\n" for path in paths)
-        data, found, at = self.git("cat-file", "--batch", data=names.encode()), {}, 0
-        for path in paths:
-            head, _, _ = data[at:].partition(b"\n")
-            at += len(head) + 1
-            if head.endswith(b" missing"):
-                continue
-            kind, size = head.split()[1:]
-            if kind == b"blob":
-                found[path] = data[at : at + int(size)]
-            at += int(size) + 1
-        return found
+        files = self.objects.files(tree)
+        return {path: self.objects.get(files[path][1])[1] for path in paths if path in files}
 
     def edit(self, tree: str, files) -> str:
-        self.git("read-tree", tree)
-        lines = b""
-        there = self.git("ls-tree", "-z", tree, "--", *files).decode().split("\0")
-        modes = {line.partition("\t")[2]: line[:6].encode() for line in there if line}
+        held = self.objects.files(tree)
         for path, data in files.items():
-            if data is None:
-                lines += b"0 " + b"0" * 40 + b"\t" + path.encode() + b"\n"
-            else:
-                blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
-                lines += modes.get(path, b"100644") + b" " + blob + b"\t" + path.encode() + b"\n"
-        self.git("update-index", "--add", "--index-info", data=lines)
-        return self.git("write-tree").strip().decode()
+            mode, _ = held.pop(path, ("100644", ""))
+            if data is not None:
+                held[path] = mode, self.objects.put("blob", data)
+        return self.objects.write(held)
 
     def files(self, tree: str) -> list[str]:
-        return [p for p in self.git("ls-tree", "-r", "-z", "--name-only", tree).decode().split("\0") if p]
+        return [*self.objects.files(tree)]
 
     def diff_files(self, old: str, new: str) -> list[FileChange]:
-        parts = self.git("diff-tree", "-r", "-z", "--name-status", "--no-renames", old, new).decode().split("\0")
-        words = {"A": "added", "M": "modified", "D": "deleted", "T": "type"}
-        return [FileChange(path=path, change=words[kind]) for kind, path in zip(parts[::2], parts[1::2], strict=False)]
+        before, after = self.objects.files(old), self.objects.files(new)
+
+        def how(path: str) -> str:
+            if path not in before or path not in after:
+                return "added" if path in after else "deleted"
+            return "modified" if before[path][0][:2] == after[path][0][:2] else "type"
+
+        changed = sorted(path for path in before.keys() | after.keys() if before.get(path) != after.get(path))
+        return [FileChange(path=path, change=how(path)) for path in changed]
 
     def hash_folder(self, folder: Path) -> str:
         self.git("add", "-u", ".", index=folder.name, work=folder)

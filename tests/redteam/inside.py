@@ -25,14 +25,12 @@ class Trees(GitTrees):
     """Trees with modes and links."""
 
     def put(self, tree: Tree) -> str:
-        lines = b""
-        for path, file in tree.items():
-            data = file.text.encode("utf-8", "surrogateescape")
-            blob = self.git("hash-object", "-w", "--stdin", data=data).strip()
-            lines += file.mode.encode() + b" " + blob + b"\t" + path.encode() + b"\n"
-        self.git("read-tree", "--empty")
-        self.git("update-index", "--add", "--index-info", data=lines)
-        return self.git("write-tree").strip().decode()
+        return self.objects.write(
+            {
+                path: (file.mode, self.objects.put("blob", file.text.encode("utf-8", "surrogateescape")))
+                for path, file in tree.items()
+            }
+        )
 
 
 class Court:
