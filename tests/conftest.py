@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import lean_python
+from tests.depth import examples
 from tests.patience import slowness
 
 sys.dont_write_bytecode = False
@@ -19,7 +20,9 @@ finds them rewritten. Only this process; its children are told what they were to
 HUNG_SECONDS = 300.0
 """On a quiet machine, where the slowest ordinary test takes a tenth of it; the suite itself is a load to come."""
 
-settings.register_profile("any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "any-machine", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=examples(100, least=30)
+)
 settings.load_profile("any-machine")
 """Neither is a property judged by the time that an example takes."""
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-SHARE = 4
+SHARE = 8
 
 
-def examples(all_of_them: int) -> int:
-    return all_of_them if os.environ.get("DEVTEAM_DEEP") else max(10, all_of_them // SHARE)
+def examples(all_of_them: int, least: int = 10) -> int:
+    return all_of_them if os.environ.get("DEVTEAM_DEEP") else min(all_of_them, max(least, all_of_them // SHARE))

@@ -38,11 +38,6 @@ def copy(folder: Path) -> Path:
     return folder
 
 
-def test_the_contracts_hold(tmp_path: Path) -> None:
-    done = lint(copy(tmp_path))
-    assert done.returncode == 0, done.stdout
-
-
 @pytest.fixture(scope="module")
 def red(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
     """All of them at once: each is a violation of its own in the report, and one run is a second of CPU."""
@@ -59,4 +54,5 @@ def test_a_wrong_arrow_turns_the_build_red(red: subprocess.CompletedProcess[str]
     name, line = PLANTED[what]
     assert red.returncode == 1, red.stdout + red.stderr
     module = line.split()[1]
+    # That nothing else is wrong is what `make lint` shows, beside these tests.
     assert f"{name.removesuffix('.py').replace('/', '.')} -> {module}" in red.stdout

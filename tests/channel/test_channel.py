@@ -25,6 +25,7 @@ from engine.core.commands import Pause, Resume
 from engine.core.events import Envelope
 from engine.perform.process.reaper import is_no_child_of_ours
 from tests.channel.ground import seqs_until, standing
+from tests.depth import examples
 from tests.patience import patience
 
 
@@ -168,7 +169,7 @@ async def test_without_an_engine_it_says_so(tmp_path: Path) -> None:
         Caller(tmp_path / "dead.sock", VERSION)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(garbage=st.one_of(st.binary(max_size=300), st.just(b"{" * 2000), st.just(b'{"say":"tell"}\n'), st.just(b"\n")))
 def test_garbage_harms_nobody(garbage: bytes) -> None:
     import tempfile

@@ -16,7 +16,7 @@ from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.evidence import Store
 from engine.perform.checks.run.execute import Tools
 from engine.perform.checks.run.spec import CheckSpec, HeldOut, IntegrityPolicy
-from tests.checks.ground import PYTHON
+from tests.checks.ground import PYTHON, GitTrees, plain_spawner, setting
 
 QUICK = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
 PYTEST = CheckSpec(
@@ -31,40 +31,48 @@ GREEN = {**BASE, "calc.py": FIX}
 P = ProofVerdict
 
 
+class Bench:
+    """judge() on one ground; files by name, what is not given is as in the base."""
+
+    mode = "none"
+
+    def __init__(self, trees, spawner, place):
+        self.trees, self.spawner, self.place = trees, spawner, place
+        self.calls: list[tuple[str, ...]] = []
+
+    async def run(self, spec, on_line=None, on_stderr=None):
+        self.calls.append(spec.argv)
+        return await self.spawner.run(spec, on_line, on_stderr)
+
+    async def __call__(
+        self, changes, base=None, specs=(PYTEST,), policy=None, held_out=(), progress=None, effect="", **task
+    ):
+        files = {**(base or BASE), **changes}
+        return await judge(
+            tree=self.trees.write({k: v for k, v in files.items() if v is not None}),
+            base=self.trees.write(base or BASE),
+            specs=specs,
+            trees=self.trees,
+            spawner=self,
+            setting=replace(self.place, policy=policy or IntegrityPolicy(mutants=0)),
+            clock=time.time,
+            task=TaskSpec(id="1.1", **{"title": "Improve", **task}),
+            held_out=held_out,
+            progress=progress,
+            effect=effect,
+        )
+
+
 @pytest.fixture
 def bench(trees, spawner, place):
-    """judge() on this test's ground; files by name, what is not given is as in the base."""
+    return Bench(trees, spawner, place)
 
-    class Bench:
-        calls: list[tuple[str, ...]]
-        mode = "none"
 
-        async def run(self, spec, on_line=None, on_stderr=None):
-            self.calls.append(spec.argv)
-            return await spawner.run(spec, on_line, on_stderr)
-
-        async def __call__(
-            self, changes, base=None, specs=(PYTEST,), policy=None, held_out=(), progress=None, effect="", **task
-        ):
-            files = {**(base or BASE), **changes}
-            setting = replace(place, policy=policy or IntegrityPolicy(mutants=0))
-            return await judge(
-                tree=trees.write({k: v for k, v in files.items() if v is not None}),
-                base=trees.write(base or BASE),
-                specs=specs,
-                trees=trees,
-                spawner=self,
-                setting=setting,
-                clock=time.time,
-                task=TaskSpec(id="1.1", **{"title": "Improve", **task}),
-                held_out=held_out,
-                progress=progress,
-                effect=effect,
-            )
-
-    made = Bench()
-    made.calls = []
-    return made
+@pytest.fixture(scope="module")
+def one_bench(tmp_path_factory):
+    """For rows on the same base: it is measured once, as in a sprint."""
+    folder = tmp_path_factory.mktemp("one")
+    return Bench(GitTrees(folder / "git"), plain_spawner(folder), setting(folder))
 
 
 def result(judged, name="pytest"):
@@ -78,8 +86,9 @@ def runs(place, judged):
 # ── PROVEN ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_a_red_test_that_turns_green_is_a_proof(bench, place):
-    judged = await bench({"calc.py": FIX}, title="Fix half")
+async def test_a_red_test_that_turns_green_is_a_proof(bench, place, trees):
+    told = []
+    judged = await bench({"calc.py": FIX}, title="Fix half", progress=told.append, effect="e9")
     assert (judged.proof, judged.accepted) == (P.PROVEN, True)
     assert [(p.kind, p.name, p.red) for p in judged.proofs] == [
         ("fixed", "tests/test_calc.py::test_half", "assert 4 == 2")
@@ -87,6 +96,40 @@ async def test_a_red_test_that_turns_green_is_a_proof(bench, place):
     assert runs(place, judged) == ["R0", "R1", "R0 again", "R3", "boundary", "neighbours", "neighbours R3"], (
         "neither oracle nor tests are touched: R1 is the only full run; the red file is red once more"
     )
+    done = [p for p in told if p.state == "done"]
+    assert [(p.check, p.verdict, p.task, p.effect) for p in done] == [("pytest", "PASS", "1.1", "e9")]
+    the_record_binds_tree_and_results(place, judged)
+    await the_tree_that_was_judged_whole_is_the_next_base(bench, trees, place)
+
+
+def the_record_binds_tree_and_results(place, judged):
+    kept = Store(place.evidence).verify(judged.evidence)
+    assert (kept.tree, kept.base, kept.results, kept.proof, kept.proofs) == (
+        judged.tree,
+        judged.base,
+        judged.results,
+        judged.proof,
+        judged.proofs,
+    )
+    assert kept.owners == {"calc.py": "subject (source)"}
+    r1 = next(run for run in kept.runs if run.run == "R1")
+    assert (r1.passed, r1.tests, r1.traced) == (2, 2, "atime") and "as they must" in r1.canaries
+    part = Store(place.evidence).load_check(result(judged).evidence)
+    assert part.measurement.argv[0] == PYTHON and part.measurement.env_hash and part.measurement.room == judged.tree
+
+
+async def the_tree_that_was_judged_whole_is_the_next_base(bench, trees, place):
+    before = len(bench.calls)
+    kept = await measure_baseline(
+        base=trees.write(GREEN),
+        specs=(PYTEST,),
+        trees=trees,
+        spawner=bench,
+        setting=replace(place, policy=IntegrityPolicy(mutants=0)),
+        clock=time.time,
+    )
+    assert len(bench.calls) == before, "it is measured once"
+    assert "calc.py" in kept.measurements["pytest"].reads and "tests/test_calc.py" in kept.measurements["pytest"].reads
 
 
 async def test_a_new_test_that_is_red_on_the_base_is_a_proof(bench, place):
@@ -161,8 +204,8 @@ async def test_a_new_test_that_the_runner_does_not_take_is_named(bench):
         ),
     ],
 )
-async def test_what_shows_nothing(bench, changes, task, verdict):
-    judged = await bench(changes, **task)
+async def test_what_shows_nothing(one_bench, changes, task, verdict):
+    judged = await one_bench(changes, **task)
     assert (judged.proof, judged.accepted) == (verdict, verdict is P.HARMLESS), judged.reason
 
 
@@ -201,8 +244,8 @@ POISON = "import calc\n\ncalc.add = lambda a, b: 3\n\n\ndef test_six():\n    ass
         ),
     ],
 )
-async def test_what_fails(bench, changes, says):
-    judged = await bench(changes)
+async def test_what_fails(one_bench, changes, says):
+    judged = await one_bench(changes)
     assert judged.proof is P.FAIL and says in judged.reason, judged.reason
     assert result(judged).verdict is Verdict.FAIL
 
@@ -344,22 +387,6 @@ async def test_order_dependence_is_no_excuse(bench):
 # ── the rest ────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-async def test_the_baseline_is_measured_once_and_so_is_the_next(bench, trees, place):
-    first = await bench({"calc.py": FIX})
-    assert first.proof is P.PROVEN
-    before = len(bench.calls)
-    kept = await measure_baseline(
-        base=trees.write(GREEN),
-        specs=(PYTEST,),
-        trees=trees,
-        spawner=bench,
-        setting=replace(place, policy=IntegrityPolicy(mutants=0)),
-        clock=time.time,
-    )
-    assert len(bench.calls) == before, "the tree that was judged whole is the next base"
-    assert "calc.py" in kept.measurements["pytest"].reads and "tests/test_calc.py" in kept.measurements["pytest"].reads
-
-
 async def test_a_base_that_is_red_once_is_run_again_remembered_and_the_better_run_is_the_baseline(bench, trees, place):
     tree, setting = trees.write(GREEN), replace(place, policy=IntegrityPolicy(mutants=0))
     tools = Tools(bench, setting, time.time)
@@ -408,23 +435,6 @@ async def test_mutants_are_advice(bench):
     assert [(f.rule, f.severity) for f in judged.findings] == [("mutants", "note")]
 
 
-async def test_the_record_binds_tree_and_results(bench, place):
-    judged = await bench({"calc.py": FIX})
-    kept = Store(place.evidence).verify(judged.evidence)
-    assert (kept.tree, kept.base, kept.results, kept.proof, kept.proofs) == (
-        judged.tree,
-        judged.base,
-        judged.results,
-        judged.proof,
-        judged.proofs,
-    )
-    assert kept.owners == {"calc.py": "subject (source)"}
-    r1 = next(run for run in kept.runs if run.run == "R1")
-    assert (r1.passed, r1.tests, r1.traced) == (2, 2, "atime") and "as they must" in r1.canaries
-    part = Store(place.evidence).load_check(result(judged).evidence)
-    assert part.measurement.argv[0] == PYTHON and part.measurement.env_hash and part.measurement.room == judged.tree
-
-
 async def test_the_final_checks_take_a_proven_tree_as_it_is(bench, trees, place):
     """A deletion that a task was allowed does not fail the sprint's last look; what is newly red does."""
     fewer = {**GREEN, "tests/test_calc.py": GREEN["tests/test_calc.py"].partition("\n\n\ndef test_half")[0] + "\n"}
@@ -443,10 +453,3 @@ async def test_the_final_checks_take_a_proven_tree_as_it_is(bench, trees, place)
 
     assert (await final(fewer)).accepted
     assert not (await final(worse)).accepted
-
-
-async def test_progress_names_every_verdict(bench):
-    told = []
-    await bench({"calc.py": FIX}, progress=told.append, effect="e9")
-    done = [p for p in told if p.state == "done"]
-    assert [(p.check, p.verdict, p.task, p.effect) for p in done] == [("pytest", "PASS", "1.1", "e9")]

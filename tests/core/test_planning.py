@@ -18,6 +18,7 @@ from engine.core.planning_state import Goal, PlanIssue, PlanQuestion, Stage, Unt
 from engine.core.policy import DEFAULT_RUNGS, BudgetPolicy, LadderPolicy, Policy, RetryPolicy, Rung
 from engine.core.state import Status
 from tests.core.world import World, happy, ok, outcome
+from tests.depth import examples
 
 QUESTIONS = (
     PlanQuestion(text="Which hash?", assumption="argon2"),
@@ -280,7 +281,7 @@ RICH = Policy(budget=BudgetPolicy(session_usd=1e6, day_usd=1e6))
 
 
 @given(cuts=st.lists(st.integers(1, 25), max_size=6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_cut_off_anywhere_it_goes_on_and_ends_the_same(cuts: list[int]) -> None:
     world = begin(World(script=Talk()), attended=False, policy=RICH)
     for cut in cuts:

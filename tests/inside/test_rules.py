@@ -11,6 +11,7 @@ from engine.core.inside import BLOCKS, LONGEST, Marker, Stopping, heard, held_ba
 from engine.core.state import State, Status
 from engine.core.vocabulary import Outcome
 from tests.core.parts import a_state, a_task
+from tests.depth import examples
 
 ON = Marker(sprint="001-x", session="s", tree="old", asked="do 1.1")
 
@@ -85,7 +86,7 @@ def test_words_are_bounded_and_keep_both_ends() -> None:
     assert "NOT called complete" in unreadable("broken")
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(
     st.lists(st.tuples(st.booleans(), st.sampled_from("abc"), st.booleans(), st.booleans()), min_size=60, max_size=120)
 )

@@ -28,6 +28,7 @@ from engine.journal import (
     schema,
 )
 from engine.journal.verify import Damage
+from tests.depth import examples
 from tests.journal.conftest import NOW, STREAM, Place, numbered
 
 TASK = TaskStarted(task="1.2", lane=0, rung=1, complexity=4, reason="scope is small")
@@ -65,7 +66,7 @@ def test_reading_in_pages(place: Place, stream: str | None, after: int, limit: i
         assert list(journal.read(stream, after, limit)) == (every if limit is None else every[:limit])
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(["a", "b", "ü"]), st.integers(0, 4)), max_size=12), st.data())
 def test_any_history_is_kept_in_order(
     tmp_path_factory: pytest.TempPathFactory, batches: list, data: st.DataObject

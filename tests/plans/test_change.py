@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from engine.plans import describe_change
 from engine.plans.native import NATIVE
+from tests.depth import examples
 from tests.plans.samples import plans
 
 OLD = "# X\nStatus: DRAFT\n## Phase 1: A\n- [ ] 1.1 a\n- [ ] 1.2 b\n  accept: c\n## Phase 2: B\n- [ ] 2.1 c\n"
@@ -43,7 +44,7 @@ def test_changes_are_told(new, words):
 
 
 @given(plans(), plans())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_silence_means_nothing_changed(old, new):
     assert describe_change(old, old) == ""
     assert (describe_change(old, new) == "") is (old == new)

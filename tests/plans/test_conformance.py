@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.plans import FORMATS, TASK_STATUSES, PlanRefused, format_of
+from tests.depth import examples
 from tests.plans.samples import NAMES, WRITERS, formats, plans
 
 EACH = pytest.mark.parametrize("form", formats(), ids=lambda form: form.name)
@@ -22,7 +23,7 @@ def test_every_registered_format_is_in_this_suite():
 
 @EACH
 @given(plan=plans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_written_plan_reads_as_the_same_plan(form, plan):
     text = WRITERS[form.name](plan)
     assert form.matches(NAMES[form.name], text) and format_of(NAMES[form.name], text) is form
@@ -31,7 +32,7 @@ def test_a_written_plan_reads_as_the_same_plan(form, plan):
 
 @EACH
 @given(plan=plans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_mark_changes_one_task_and_nothing_else(form, plan):
     text = WRITERS[form.name](plan)
     for task in plan.tasks():
@@ -47,7 +48,7 @@ def test_mark_changes_one_task_and_nothing_else(form, plan):
 
 @EACH
 @given(plan=plans(), data=st.data())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_marking_many_at_once_is_marking_each(form, plan, data):
     text = WRITERS[form.name](plan)
     ids = data.draw(st.lists(st.sampled_from([task.id for task in plan.tasks()]), unique=True))
@@ -60,7 +61,7 @@ def test_marking_many_at_once_is_marking_each(form, plan, data):
 
 @EACH
 @given(plan=plans())
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 def test_mark_plan_changes_the_status_word_only(form, plan):
     text = WRITERS[form.name](plan)
     marked = form.mark_plan(text, "APPROVED")

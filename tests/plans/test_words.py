@@ -15,6 +15,7 @@ from engine.plans import render
 from engine.plans.grant_lines import with_lines
 from engine.plans.native import NATIVE
 from engine.plans.words import Derived, derive, derive_task, with_derived
+from tests.depth import examples
 from tests.plans.samples import plans
 
 
@@ -426,7 +427,7 @@ def test_the_lines_are_put_into_the_plan_in_place() -> None:
     assert derive(NATIVE.read(made, "plan.md")) == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(plans())
 def test_any_plan_takes_any_line(made: Plan) -> None:
     text = render(made)

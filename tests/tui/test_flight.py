@@ -11,6 +11,7 @@ from rich.cells import cell_len
 from engine.core import events as ev
 from engine.core.fold import fold
 from engine.core.model import Decision
+from tests.depth import examples
 from tests.tui.lanes import several
 from tests.tui.recorder import Recorder
 from tui.kit.axis import LONG_PAUSE, Axis
@@ -100,7 +101,7 @@ def test_the_axis_never_goes_back(pauses: list[tuple[float, float]], places: lis
 
 
 @pytest.mark.parametrize("lanes", [1, 4, 16])
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=examples(40))
 @given(width=st.integers(24, 250), height=st.integers(1, 45))
 def test_a_strip_fits_whatever_the_size(lanes: int, width: int, height: int) -> None:
     flight, view = FLOWN.setdefault(lanes, flown(several(lanes)))

@@ -7,6 +7,7 @@ import tracemalloc
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tui.kit.canvas import harmless
 from tui.kit.layout import Layout, hanging, wrapped
 from tui.kit.rows import BLOCK, Row, Rows
@@ -21,7 +22,7 @@ def many(few: list[Row], count: int) -> list[Row]:
     return [few[number % len(few)] for number in range(count)]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     st.lists(ROW, min_size=1, max_size=12), st.integers(0, 4 * BLOCK), st.integers(0, 5 * BLOCK), st.integers(0, 900)
 )
@@ -55,7 +56,7 @@ def drawn(layout: Layout) -> list[tuple[int, str]]:
     return [(line, text[line][start:end]) for line, start, end in places]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(
     st.lists(ROW, min_size=1, max_size=8),
     st.integers(0, 3 * BLOCK),

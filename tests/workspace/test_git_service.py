@@ -17,6 +17,7 @@ from engine.perform.workspace import git_service, trees
 from engine.perform.workspace.git import HARDENED, SETTINGS, Git, GitError
 from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.workspace import Workspace
+from tests.depth import examples
 from tests.patience import slowed
 from tests.workspace.repos import git, make_repo, open_workspace, write
 
@@ -189,7 +190,7 @@ def module_work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
 NAMES = st.sampled_from(["a", "b", "a/x", "a/x/deep", "a.txt", "a-b", "b/y", "src/app.py", "src", "z/ü", "z/ü/ö"])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(
     first=st.dictionaries(NAMES, st.sampled_from([b"1", b"2"]), max_size=6),
     then=st.dictionaries(NAMES, st.one_of(st.none(), st.sampled_from([b"1", b"3"])), max_size=5),

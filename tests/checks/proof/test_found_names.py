@@ -20,6 +20,7 @@ from engine.perform.checks.proof.permissions import edit_questions, transform
 from engine.perform.checks.proof.python_names import canonical, module_name, names_in
 from engine.perform.checks.proof.renames import rewrite_python
 from engine.plans.leanings import asks_for_names, spoken
+from tests.depth import examples
 
 
 def changed(before: dict[str, str], after: dict[str, str]) -> list[Owned]:
@@ -190,7 +191,9 @@ def renames(draw):
     return package, path, {word: f"{word}_anew" for word in chosen}
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much])
+@settings(
+    max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+)
 @given(renames())
 def test_in_real_code_the_translated_oracle_is_the_renamed_one(chosen):
     package, path, words = chosen

@@ -44,15 +44,17 @@ SH = {"tool.sh": "echo 3\n", "check.sh": '[ "$(sh tool.sh)" = "$(cat want)" ]\n'
 async def judged(
     tmp_path: Path, base: dict[str, str], change: dict[str, str | None], check: CheckSpec = PYTEST, **task: object
 ) -> Judged:
-    trees = GitTrees(tmp_path / "git")
+    """On one ground for all tests of a worker: a base that several of them change is measured once, as in a sprint."""
+    ground = tmp_path.parent / "judged-ground"
+    trees = GitTrees(ground / "git")
     files = {path: text for path, text in {**base, **change}.items() if text is not None}
     return await judge(
         tree=trees.write(files),
         base=trees.write(base),
         specs=(check,),
         trees=trees,
-        spawner=plain_spawner(tmp_path),
-        setting=setting(tmp_path, mutants=0),
+        spawner=plain_spawner(ground),
+        setting=setting(ground, mutants=0),
         clock=time.time,
         task=TaskSpec(id="1.1", **{"title": "Do it", **task}),  # type: ignore[arg-type]
     )
