@@ -11,7 +11,7 @@ from engine.journal import Journal
 from engine.project import load_state
 
 
-class Elsewhere(Struct, frozen=True, kw_only=True):
+class OtherSprints(Struct, frozen=True, kw_only=True):
     """What the repository's other sprints tell a run."""
 
     spent_usd: float = 0.0
@@ -23,7 +23,7 @@ class Elsewhere(Struct, frozen=True, kw_only=True):
     """Their finished tasks, the latest."""
 
 
-def elsewhere(journal: Journal, stream: str, now: float, utc_offset: float) -> Elsewhere:
+def of_other_sprints(journal: Journal, stream: str, now: float, utc_offset: float) -> OtherSprints:
     """Of the repository's other sprints: spent today, agent calls within the hour, rungs measured, tasks finished."""
     day = int((now + utc_offset) // 86400)
     spent, calls = 0.0, []
@@ -40,7 +40,7 @@ def elsewhere(journal: Journal, stream: str, now: float, utc_offset: float) -> E
         done += past_tasks(state)
     done.sort(key=lambda one: one[0])
     tasks = tuple(task for _at, task in done[-KEPT:])
-    return Elsewhere(spent_usd=spent, calls=tuple(sorted(calls)), measured=stats, tasks=tasks)
+    return OtherSprints(spent_usd=spent, calls=tuple(sorted(calls)), measured=stats, tasks=tasks)
 
 
 def past_tasks(state: State) -> list[tuple[float, PastTask]]:

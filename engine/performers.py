@@ -27,8 +27,8 @@ from engine.perform.shell import Shell
 from engine.perform.surveying import Surveyor
 from engine.perform.workspace.workspace import Workspace
 from engine.project import Project
+from engine.relevant_learnings import lessons_for
 from engine.settings import Agents, held_out, integrity, server_of, setup_steps
-from engine.told_learnings import lessons_for
 
 
 class Room(Struct, frozen=True, kw_only=True):

@@ -29,7 +29,7 @@ from engine.engine_log import EngineLog
 from engine.inside import by_session
 from engine.journal import EngineLock, Journal, JournalError
 from engine.notify import Notifier
-from engine.other_sprints import elsewhere
+from engine.other_sprints import of_other_sprints
 from engine.paths import make_state
 from engine.perform.agents.session import NAME as SESSION
 from engine.perform.agents.session import SessionAgent
@@ -251,7 +251,7 @@ class Session:
         )
         if moved_from is not None and state.sprint:
             self.runner.append(ev.Noted(text=f"the repository was moved here from {moved_from}; its state came along"))
-        others = elsewhere(journal, self.sprint.id, self._clock.now(), options.utc_offset)
+        others = of_other_sprints(journal, self.sprint.id, self._clock.now(), options.utc_offset)
         boot, booted_at = self._clock.boot()
         self._run_options = RunOptions(
             run=run_id,

@@ -1,4 +1,4 @@
-"""What each ending of an agent call asks for: the error classes of DESIGN §4."""
+"""What each ending of an agent call asks for: the classes of errors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Whether a run may begin: no agent is paid before the checks can judge somebody, and judge the clone as the checkout.
 
-The environment's fault (PROOF §5): nobody's counters are touched, nothing is charged, and the words name the one line
+The environment's fault: nobody's counters are touched, nothing is charged, and the words name the one line
 that mends it.
 """
 

@@ -1,4 +1,4 @@
-"""The nouns of DESIGN §2 as frozen data: plans, tasks, rungs, verdicts, results. Everything here is JSON-able."""
+"""The nouns of the house as frozen data: plans, tasks, rungs, verdicts, results. Everything here is JSON-able."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Verdict(StrEnum):
 
 
 class ProofVerdict(StrEnum):
-    """What the runs R0–R4 say of a task's change (PROOF §3). Only PROVEN and HARMLESS may become COMPLETE."""
+    """What the runs R0–R4 say of a task's change. Only PROVEN and HARMLESS may become COMPLETE."""
 
     PROVEN = "PROVEN"
     HARMLESS = "HARMLESS"
@@ -54,7 +54,7 @@ class MachineFault(StrEnum):
 
 
 class FaultDomain(StrEnum):
-    """Whose fault a failure is (PROOF §5). Only CODE iterates, escalates and goes to the council."""
+    """Whose fault a failure is. Only CODE iterates, escalates and goes to the council."""
 
     CODE = "code"
     JUDGE = "judge"
@@ -164,7 +164,7 @@ class TaskSpec(Struct, frozen=True, kw_only=True):
     done: bool = False
     skipped: bool = False
     allow: tuple[str, ...] = ()
-    """Permissions beyond the scope (PROOF §3), e.g. "rename a to b", "edit tests/data.json"."""
+    """Permissions beyond the scope, e.g. "rename a to b", "edit tests/data.json"."""
     proof: str = ""
     """"none": the plan says that there is nothing to show (docs, refactoring); empty: a proof is wanted."""
 

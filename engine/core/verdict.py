@@ -104,7 +104,7 @@ def of_task(task: TaskState, needs_review: bool, *, asked: bool = False) -> tupl
 
 
 def proven(task: TaskState) -> bool:
-    """The present tree shows what it was made for, or the plan says that there is nothing to show (PROOF §3)."""
+    """The present tree shows what it was made for, or the plan says that there is nothing to show."""
     match task.proof:
         case None | ProofVerdict.PROVEN | ProofVerdict.HARMLESS:
             return True

@@ -17,7 +17,7 @@ from engine.core.model import Struct
 from engine.core.planning_state import Until
 from engine.journal import JournalMissing
 from engine.link.user_errors import UserError
-from engine.other_sprints import elsewhere
+from engine.other_sprints import of_other_sprints
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import read_plan, read_text
 from engine.plans.sprints import SprintFolder, list_sprints, request_sprint
@@ -85,7 +85,7 @@ def expected(desk: Desk, folder: SprintFolder) -> str:
         return ""  # a run says what is wrong with it
     past: tuple[PastTask, ...] = ()
     with contextlib.suppress(JournalMissing), desk.viewer() as journal:
-        past = elsewhere(journal, folder.id, SystemClock().now(), 0.0).tasks
+        past = of_other_sprints(journal, folder.id, SystemClock().now(), 0.0).tasks
     said = forecast(plan.tasks(), past, config.ladder.rungs).words()
     return f"{said}; budget ${config.budget.session_usd:.2f}"
 

@@ -37,7 +37,7 @@ RECIPES = (
 
 
 class Rooms(Struct, frozen=True, kw_only=True):
-    """The trees of PROOF §2."""
+    """The trees of the runs."""
 
     base: str
     r1: str

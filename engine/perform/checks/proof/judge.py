@@ -52,7 +52,7 @@ async def judge(
     effect: str = "",
     redact: Callable[[str], str] = lambda text: text,
 ) -> Judged:
-    """Judge `tree` against `base`: the runs R0 to R4 as far as each is needed, then the verdict of PROOF §3."""
+    """Judge `tree` against `base`: the runs R0 to R4 as far as each is needed, then the verdict."""
     started = clock()
     tools = Tools(spawner, setting, clock, progress, effect, task.id if task else "", redact)
     usual = [spec for spec in specs if not spec.strict]

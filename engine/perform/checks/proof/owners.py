@@ -1,4 +1,4 @@
-"""Three owners of a tree (PROOF §1): what of a change is subject, oracle or addition. Pure."""
+"""Three owners of a tree: what of a change is subject, oracle or addition. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Permissions as transformations of the oracle (PROOF §3): what R1 is run with, what may be gone, what has to be asked.
+"""Permissions as transformations of the oracle: what R1 is run with, what may be gone, what has to be asked.
 
 `transform` turns the grants of a plan into files for R1's room. What no grant covers becomes a Question, and each names
 the one entry of `allow:` that would grant it. Pure.

@@ -1,4 +1,4 @@
-"""The runs of PROOF §2 on one change, each in a room of its own; what they saw, check by check. No judgement here."""
+"""The runs R0 to R4 on one change, each in a room of its own; what they saw, check by check. No judgement here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From what the runs saw to the verdict of PROOF §3. Pure: data in, faults and proofs out."""
+"""From what the runs saw to the verdict. Pure: data in, faults and proofs out."""
 
 from __future__ import annotations
 

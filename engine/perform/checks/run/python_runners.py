@@ -27,7 +27,7 @@ SEED, OTHER_SEED = {"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "20977"}
 
 
 class PytestRunner:
-    """The whole of what PROOF §2 asks for: named plug-ins, the base's settings, canaries, assertions."""
+    """All that a proof asks for: named plug-ins, the base's settings, canaries, assertions."""
 
     name = "pytest"
     picks_files = True
