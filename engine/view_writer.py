@@ -60,6 +60,8 @@ class Views:
         self._project = project
         self._sprint = sprint
         self._marked: dict[str, str] = {}
+        self._marks = views.Rows(lambda task: of_status(task.status).plan)
+        self._made: tuple[list[str], list[str]] = ([], [])
         self._plan_known = b""
         self._written: dict[Path, str] = {}
         self._draft: tuple[Plan | None, bool] = (None, False)
@@ -134,6 +136,7 @@ class Views:
             views.write_atomically(self._own_draft, _digest(text))
         self._draft = drafted
         self._marked.clear()
+        self._made = ([], [])
 
     def _says(self, plan: Plan) -> bool:
         """plan.md says this already, in whatever words around it: the user's text is left alone."""
@@ -161,10 +164,13 @@ class Views:
         path = self._sprint.plan_path
         if state.plan is None or (not state.iterations and state.planning is not None):
             return
-        marks = {task.id: of_status(task.status).plan for task in state.tasks.values()}
-        if changed := {task: mark for task, mark in marks.items() if self._marked.get(task) != mark}:
-            mark_tasks(path, changed, self._wrote)
-            self._marked.update(changed)
+        marks = list(state.tasks), self._marks.of(state)
+        if marks != self._made:
+            by_task = zip(*marks, strict=True)
+            if changed := {name: mark for name, mark in by_task if self._marked.get(name) != mark}:
+                mark_tasks(path, changed, self._wrote)
+                self._marked.update(changed)
+            self._made = marks
         done, total = state.progress()
         word = "COMPLETE" if total and done == total else "IN_PROGRESS"
         if self._marked.get("") != word:

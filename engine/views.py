@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import datetime
+import textwrap
+from collections.abc import Callable
 from functools import lru_cache
+from operator import is_
 from pathlib import Path
 
 import msgspec
@@ -20,6 +23,55 @@ _title = lru_cache(maxsize=4096)(clean_line)
 """Titles are written again with every step of the loop."""
 LESSONS = 5
 """Learnings an agent is pointed at."""
+NAMED = 60
+"""Files and commits of a long sprint that an agent is told by name."""
+
+
+class Rows:
+    """A line for each task, made anew only for a task that changed: a plan may have a thousand of them, and the views
+    are written several times in each iteration."""
+
+    def __init__(self, render: Callable[[TaskState], str]) -> None:
+        self._render = render
+        self._seen: list[TaskState] = []
+        self._lines: list[str] = []
+
+    def of(self, state: State) -> list[str]:
+        tasks = list(state.tasks.values())
+        if len(tasks) != len(self._seen):
+            lines = list(map(self._render, tasks))
+        else:
+            lines = self._lines.copy()
+            for index, same in enumerate(map(is_, tasks, self._seen)):
+                if not same:
+                    lines[index] = self._render(tasks[index])
+        self._seen, self._lines = tasks, lines
+        return lines
+
+
+def _progress_row(task: TaskState) -> str:
+    detail = f" — iteration {task.iteration}" if task.status is Status.RUNNING else ""
+    detail = f" — {clean_line(task.reason)}" if task.ended and task.status is not Status.COMPLETE else detail
+    return f"[{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}{detail}"
+
+
+def _feature_row(task: TaskState) -> str:
+    row = {
+        "id": task.id,
+        "title": task.spec.title,
+        "phase": task.phase + 1,
+        "status": task.status.value,
+        "passes": task.status is Status.COMPLETE,
+        "iterations": task.iteration,
+        "commit": task.commit,
+        "evidence": task.evidence,
+    }
+    return textwrap.indent(msgspec.json.format(msgspec.json.encode(row), indent=2).decode(), "    ")
+
+
+_progress_rows, _feature_rows = Rows(_progress_row), Rows(_feature_row)
+_task_rows = Rows(lambda task: f"- [{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}")
+_commit_rows = Rows(lambda task: f"- {task.commit[:10]} T{task.id} {_title(task.spec.title)}" if task.commit else "")
 
 
 def write_atomically(path: Path, text: str) -> None:
@@ -44,30 +96,14 @@ def progress(state: State) -> str:
         f"spent: ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f}",
         "",
     ]
-    for task in state.tasks.values():
-        detail = f" — iteration {task.iteration}" if task.status is Status.RUNNING else ""
-        detail = f" — {clean_line(task.reason)}" if task.ended and task.status is not Status.COMPLETE else detail
-        lines.append(f"[{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}{detail}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_progress_rows.of(state)]) + "\n"
 
 
 def features(state: State) -> str:
     """features.json: every task with `passes`, which is true only on evidence."""
-    rows = [
-        {
-            "id": task.id,
-            "title": task.spec.title,
-            "phase": task.phase + 1,
-            "status": task.status.value,
-            "passes": task.status is Status.COMPLETE,
-            "iterations": task.iteration,
-            "commit": task.commit,
-            "evidence": task.evidence,
-        }
-        for task in state.tasks.values()
-    ]
-    page = msgspec.json.encode({"sprint": state.sprint, "features": rows})
-    return msgspec.json.format(page, indent=2).decode() + "\n"
+    rows = ",\n".join(_feature_rows.of(state))
+    listed = f"[\n{rows}\n  ]" if rows else "[]"
+    return f'{{\n  "sprint": {msgspec.json.encode(state.sprint).decode()},\n  "features": {listed}\n}}\n'
 
 
 def loop_state(state: State) -> str:
@@ -127,18 +163,19 @@ def context(state: State) -> str:
         lines.append("")
     touched = sorted({change.path for task in state.tasks.values() if task.commit for change in task.changes})
     if touched:
-        lines += ["## Files this sprint has changed", "", *(f"- {clean_line(path)}" for path in touched[:60]), ""]
-    made = [task for task in state.tasks.values() if task.commit]
+        lines += ["## Files this sprint has changed", ""]
+        lines += [*(f"- {clean_line(path)}" for path in touched[:NAMED]), *_and_more(len(touched)), ""]
+    made = [row for row in _commit_rows.of(state) if row]
     if made:
-        lines += ["## Commits of this sprint", ""]
-        lines += [f"- {task.commit[:10]} T{task.id} {_title(task.spec.title)}" for task in made]
-        lines.append("")
-    lines += ["## Tasks", ""]
-    for task in state.tasks.values():
-        lines.append(f"- [{of_status(task.status).mark}] {task.id} {_title(task.spec.title)}")
+        lines += ["## Commits of this sprint", "", *_and_more(len(made)), *made[-NAMED:], ""]
+    lines += ["## Tasks", "", *_task_rows.of(state)]
     if state.learnings:
         lines += ["", "## Learnings", "", *(f"- {clean_line(text)}" for text in state.learnings)]
     return "\n".join(lines) + "\n"
+
+
+def _and_more(count: int) -> list[str]:
+    return [f"- … and {count - NAMED} more"] if count > NAMED else []
 
 
 def _planned(state: State) -> list[str]:
@@ -170,7 +207,7 @@ def closing_report(state: State) -> str:
 
 def lessons(state: State) -> dict[str, str]:
     """The latest learnings of the sprint, by file name, for an agent to read."""
-    taught = sorted((task for task in state.tasks.values() if task.ended and teaches(task)), key=lambda t: t.ended_at)
+    taught = sorted((task for task in state.tasks.values() if teaches(task) and task.ended), key=lambda t: t.ended_at)
     return {f"learning-{task.id.replace('/', '-')}.md": learning(task) for task in taught[-LESSONS:]}
 
 

@@ -14,7 +14,7 @@ def ready(state: State) -> list[TaskState]:
     waiting = [
         task
         for task in state.tasks.values()
-        if task.status is Status.PENDING and task.phase == phase and not unmet(state, task)
+        if task.status is Status.PENDING and task.phase == phase and not (task.spec.depends_on and unmet(state, task))
     ]
     return sorted(waiting, key=lambda task: -task.spec.priority)
 

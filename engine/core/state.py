@@ -270,5 +270,5 @@ class State(Struct, frozen=True, kw_only=True):
 
     def progress(self) -> tuple[int, int]:
         """Completed tasks of all."""
-        done = sum(task.status is Status.COMPLETE for task in self.tasks.values())
-        return done, len(self.tasks)
+        done = [task for task in self.tasks.values() if task.status is Status.COMPLETE]
+        return len(done), len(self.tasks)

@@ -26,7 +26,7 @@ class Words(Struct, frozen=True, kw_only=True):
     """Of a health, in a sentence: the task is …"""
 
 
-def of_status(status: Status) -> Words:
+def _of_status(status: Status) -> Words:
     match status:
         case Status.PENDING:
             return Words(word="next", sign="wait", style="muted")
@@ -46,6 +46,13 @@ def of_status(status: Status) -> Words:
             return Words(word="budget", sign="stop", style="warn", mark="!", plan="blocked")
         case _:
             assert_never(status)
+
+
+_STATUSES = {status: _of_status(status) for status in Status}
+
+
+def of_status(status: Status) -> Words:
+    return _STATUSES[status]
 
 
 def of_outcome(outcome: Outcome) -> Words:

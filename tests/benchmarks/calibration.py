@@ -25,6 +25,11 @@ def used() -> float:
     return sum(one.ru_utime + one.ru_stime for one in both)
 
 
+def _of_children() -> float:
+    theirs = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return theirs.ru_utime + theirs.ru_stime
+
+
 def piece() -> float:
     """Do it once; the CPU milliseconds that it took."""
     before = used()
@@ -45,13 +50,21 @@ class Reference:
         self._beside: list[float] = []
         self.spent = 0.0
         """CPU seconds of the pieces beside the measurement: not its own."""
+        self.spent_by_children = 0.0
+        """Of that, what the programs took."""
 
     def take(self) -> None:
-        before = used()
+        before, children = used(), _of_children()
         self._beside.append(piece())
         self.spent += used() - before
+        self.spent_by_children += _of_children() - children
 
     @property
     def dearer(self) -> float:
         """How much more a piece cost beside the measurement than on a quiet machine."""
-        return statistics.fmean(self._beside) / min(self._least, *self._beside) if self._beside else 1.0
+        return self.dearer_in(0, len(self._beside))
+
+    def dearer_in(self, first: int, last: int) -> float:
+        """The same for a part of the pieces."""
+        part = self._beside[first:last]
+        return statistics.fmean(part) / min(self._least, *self._beside) if part else 1.0

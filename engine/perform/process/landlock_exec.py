@@ -1,4 +1,4 @@
-"""Run alone, as `python -I -S landlock_exec.py RULE... -- COMMAND...`: confines itself with Landlock and seccomp.
+"""Run alone (`launching.alone`) with RULE... -- COMMAND...: confines itself with Landlock and seccomp.
 
 A rule is a letter and a value: `w/path` may be read and written beneath, `r/path` may be read, `d` end with the parent,
 `i` sockets of the internet are given. It fails closed: what cannot be enforced ends it with 126, COMMAND unrun.
@@ -9,7 +9,6 @@ import os
 import struct
 import sys
 
-sys.path.append(__file__.rsplit("/", 4)[0])
 from engine.perform.process import seccomp
 from engine.perform.process.self_confinement import (
     checked,
@@ -86,7 +85,3 @@ def main() -> None:
     except OSError as error:
         sys.stderr.write(f"landlock_exec: {command[0] if code == 127 else ''} {error.strerror}\n")
         sys.exit(code)
-
-
-if __name__ == "__main__":
-    main()

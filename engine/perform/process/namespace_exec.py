@@ -1,4 +1,4 @@
-"""Run alone, as `python -I -S namespace_exec.py OPTION... -- COMMAND...`: the sandbox where there is no bubblewrap.
+"""Run alone (`launching.alone`) with OPTION... -- COMMAND...: the sandbox where there is no bubblewrap.
 
 It speaks the part of bubblewrap's command line that our recipe (`sandbox.recipe`) uses and does the same with the
 kernel's own calls, so that both modes are one recipe: own user, mount, pid, ipc, uts and, where asked, network
@@ -7,22 +7,20 @@ one, the first of the new pid namespace, and the command. It fails closed: what 
 Needs Linux 5.12 (mount_setattr).
 """
 
+from __future__ import annotations
+
 import ctypes
 import errno
 import fcntl
-import json
 import os
-import signal
-import socket
 import stat
 import struct
 import sys
-from collections.abc import Callable
-from typing import NoReturn
 
-sys.path.append(__file__.rsplit("/", 4)[0])
 from engine.perform.process import seccomp
 from engine.perform.process.self_confinement import (
+    SIG_DFL,
+    SIGINT,
     checked,
     die_with_parent,
     drop_capabilities,
@@ -32,6 +30,13 @@ from engine.perform.process.self_confinement import (
     no_new_privileges,
     untouchable,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    Step = tuple[str, ...]
 
 MOUNTS, UTS, IPC, USERS, PIDS, NETWORK = (
     0x00020000, 0x04000000, 0x08000000, 0x10000000, 0x20000000, 0x40000000,
@@ -53,8 +58,7 @@ DEVICES = ("null", "zero", "full", "random", "urandom", "tty")
 LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2"}
 NAME = "devteam sandbox"
 SIOCGIFFLAGS, SIOCSIFFLAGS = 0x8913, 0x8914
-
-Step = tuple[str, ...]
+AF_INET, SOCK_DGRAM = 2, 2
 
 
 def parsed(words: list[str]) -> tuple[set[str], dict[str, str], list[Step], list[str]]:
@@ -232,13 +236,24 @@ def own_users() -> None:
 
 def loopback_up() -> None:
     """A network namespace begins with its loopback down."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as handle:
-        request = fcntl.ioctl(handle, SIOCGIFFLAGS, struct.pack("16sh22x", b"lo", 0))
-        flags = struct.unpack_from("16sh", request)[1]
-        fcntl.ioctl(handle, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", flags | 1))
+    handle = checked(libc.socket(AF_INET, SOCK_DGRAM | os.O_CLOEXEC, 0), "loopback")
+    request = fcntl.ioctl(handle, SIOCGIFFLAGS, struct.pack("16sh22x", b"lo", 0))
+    flags = struct.unpack_from("16sh", request)[1]
+    fcntl.ioctl(handle, SIOCSIFFLAGS, struct.pack("16sh22x", b"lo", flags | 1))
+    os.close(handle)
 
 
 def main() -> None:
+    """Make it, or say in a line why not."""
+    libc.signal(SIGINT, SIG_DFL)
+    try:
+        _outside()
+    except OSError as error:
+        sys.stderr.write(f"{NAME}: {error.strerror}\n")
+        sys.exit(1)
+
+
+def _outside() -> None:
     """Outside: make the namespaces and wait for the first process in them."""
     flags, settings, steps, command = parsed(sys.argv[1:])
     status = int(settings.get("--json-status-fd", "-1"))
@@ -258,7 +273,7 @@ def main() -> None:
         os.close(lifeline)
         _guarded(lambda: _first(alive, status, flags, settings, steps, command))
     os.close(alive)
-    _say(status, {"child-pid": first})
+    _say(status, "child-pid", first)
     _, waited = os.waitpid(first, 0)
     os._exit(_code(waited))
 
@@ -297,7 +312,7 @@ def _first(
             code = _code(waited)
             break
     if not refused:
-        _say(status, {"exit-code": code})
+        _say(status, "exit-code", code)
     os._exit(code)
 
 
@@ -325,20 +340,11 @@ def _guarded(work: Callable[[], None]) -> NoReturn:
     os._exit(1)
 
 
-def _say(status: int, fact: dict[str, int]) -> None:
+def _say(status: int, fact: str, number: int) -> None:
     if status >= 0:
-        os.write(status, json.dumps(fact).encode() + b"\n")
+        os.write(status, f'{{"{fact}": {number}}}\n'.encode())
 
 
 def _code(waited: int) -> int:
     code = os.waitstatus_to_exitcode(waited)
     return 128 - code if code < 0 else code
-
-
-if __name__ == "__main__":
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    try:
-        main()
-    except OSError as error:
-        sys.stderr.write(f"{NAME}: {error.strerror}\n")
-        sys.exit(1)

@@ -13,14 +13,14 @@ from typing import assert_never
 from engine.core.model import Struct
 from engine.core.sandboxes import SandboxName
 from engine.perform.process import namespace_exec, unmounted
-from engine.perform.process.launching import ALONE, CannotStartError, Launch, limited
+from engine.perform.process.launching import CannotStartError, Launch, alone, limited
 from engine.perform.process.loose_folder import loose_folder
 from engine.perform.process.placement import Place
 from engine.perform.process.spawning import Confinement, ProcessSpec
 from engine.perform.process.visible_files import PASSING, Ground, hidden, inner, inner_home, programs, real, under
 
 KERNEL = ("sys", "fs", "acpi", "scsi", "mtrr", "irq", "bus", "sysrq-trigger")
-NAMESPACES = (*ALONE, namespace_exec.__file__)
+NAMESPACES = alone(namespace_exec.__name__)
 
 
 class SandboxMode(Struct, frozen=True, kw_only=True):

@@ -1,13 +1,23 @@
 """System calls a confined program is refused, as a filter the kernel keeps for it and all it starts.
 
-Imported by the two programs that confine themselves (`namespace_exec`, `landlock_exec`): the standard library only.
+Imported by the two programs that confine themselves (`namespace_exec`, `landlock_exec`): the standard library only,
+and little of it.
 """
+
+from __future__ import annotations
 
 import ctypes
 import errno
 import os
 import struct
-from collections.abc import Iterable, Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    Instruction = tuple[int, int, int, int]
+    Rule = tuple[str, Sequence[Instruction], int]
+    """A call, a test on its arguments that falls through when it is refused (empty: always), and the error it gets."""
 
 LOAD, JUMP_EQUAL, JUMP_ANY_BIT, RETURN, AND = 0x20, 0x15, 0x45, 0x06, 0x54
 ALLOW, ERRNO = 0x7FFF0000, 0x00050000
@@ -149,10 +159,6 @@ _AARCH64 = {
     **_NEWER,
 }
 MACHINES = {"x86_64": (0xC000003E, _X86_64), "aarch64": (0xC00000B7, _AARCH64)}
-
-Instruction = tuple[int, int, int, int]
-Rule = tuple[str, Sequence[Instruction], int]
-"""A call, a test on its arguments that falls through when it is refused (empty: always), and the error it gets."""
 
 libc = ctypes.CDLL(None, use_errno=True)
 

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from engine.perform.process import landlock_exec
-from engine.perform.process.launching import ALONE, CannotStartError, Launch, limited
+from engine.perform.process.launching import CannotStartError, Launch, alone, limited
 from engine.perform.process.placement import Place
 from engine.perform.process.spawning import Confinement, ProcessSpec
 from engine.perform.process.visible_files import (
@@ -48,7 +48,7 @@ def landlock(spec: ProcessSpec, confine: Confinement, ground: Ground, mark: int)
     read.append(str(real(Path("/etc/resolv.conf"))))  # often a link into /run
     rules += [f"r{path}" for path in (*read, *_visible(Path("/"), covered))]
     rules += ["d", *(["i"] if confine.network else [])]
-    wrapper = (*ALONE, landlock_exec.__file__, *rules, "--")
+    wrapper = (*alone(landlock_exec.__name__), *rules, "--")
     return Launch(argv=limited((*wrapper, *argv), spec.memory_bytes, mark), env=env, cwd=str(cwd), places=places)
 
 
