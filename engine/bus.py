@@ -6,6 +6,8 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncIterator
 
+from msgspec.structs import replace
+
 from engine.core.activity import AgentOutput, AnyActivity, OutputKind
 from engine.core.events import Envelope
 
@@ -23,6 +25,10 @@ class Subscription:
         self._bus = bus
         self._facts: deque[Envelope] = deque()
         self._live: deque[AnyActivity] = deque()
+        self._more: list[AgentOutput] = []
+        """Text that goes on from the last live message: one message with it, once somebody takes it."""
+        self._length = 0
+        """Of that message's text."""
         self._ready = asyncio.Event()
         self._closed = False
         self.dropped = 0
@@ -30,20 +36,41 @@ class Subscription:
     def put(self, message: Message) -> None:
         if isinstance(message, Envelope):
             self._facts.append(message)
-        else:
-            joined = _joined(self._live[-1], message) if self._live else None
-            if joined is not None:
-                self._live[-1] = joined
-            else:
-                self._live.append(message)
-                if len(self._live) > ACTIVITY_KEPT:
-                    self._live.popleft()
-                    self.dropped += 1
+        elif not self._goes_on(message):
+            self._join()
+            self._live.append(message)
+            if len(self._live) > ACTIVITY_KEPT:
+                self._live.popleft()
+                self.dropped += 1
         self._ready.set()
+
+    def _goes_on(self, new: AnyActivity) -> bool:
+        """Streamed text of one effect is one message until somebody takes it."""
+        if not isinstance(new, AgentOutput) or new.kind is not OutputKind.TEXT or not self._live:
+            return False
+        last = self._live[-1]
+        if not isinstance(last, AgentOutput) or last.kind is not OutputKind.TEXT or last.effect != new.effect:
+            return False
+        length = (self._length if self._more else len(last.text)) + len(new.text)
+        if length >= JOIN_LIMIT:
+            return False
+        self._more.append(new)
+        self._length = length + 1
+        return True
+
+    def _join(self) -> None:
+        if not self._more:
+            return
+        last = self._live[-1]
+        if isinstance(last, AgentOutput):
+            text = "\n".join([last.text, *(piece.text for piece in self._more)])
+            self._live[-1] = replace(last, at=self._more[-1].at, text=text, tool="", path="", tokens=None)
+        self._more.clear()
 
     async def take(self) -> list[Message]:
         """Everything waiting, facts first in their order; an empty list once the subscription is closed."""
         await self._ready.wait()
+        self._join()
         messages: list[Message] = [*self._facts, *self._live]
         self._facts.clear()
         self._live.clear()
@@ -91,23 +118,3 @@ class Bus:
     def close(self) -> None:
         for subscription in list(self._subscriptions):
             subscription.close()
-
-
-def _joined(last: AnyActivity, new: AnyActivity) -> AnyActivity | None:
-    """Streamed text of one effect is one message until somebody takes it."""
-    if not isinstance(last, AgentOutput) or not isinstance(new, AgentOutput):
-        return None
-    if last.kind is not OutputKind.TEXT or new.kind is not OutputKind.TEXT or last.effect != new.effect:
-        return None
-    if len(last.text) + len(new.text) < JOIN_LIMIT:
-        return AgentOutput(
-            effect=last.effect,
-            task=last.task,
-            lane=last.lane,
-            at=new.at,
-            kind=OutputKind.TEXT,
-            role=last.role,
-            seat=last.seat,
-            text=f"{last.text}\n{new.text}",
-        )
-    return None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from engine import files
 from engine.core import events as ev
 from engine.core.activity import AgentOutput, AnyActivity, OutputKind
 from engine.core.budget import charge
@@ -23,6 +23,7 @@ from engine.perform import briefing, planning_calls, sprint_review_calls
 from engine.perform.agents.hidden_files import hint_for_hidden
 from engine.perform.agents.session import NAME as SESSION
 from engine.perform.call_answers import answers_of, learnt_of
+from engine.perform.output_log import OutputLog
 from engine.perform.process.spawning import Adapter, AgentCall, Mount, Output, Spawner
 from engine.perform.role_prompts import role_prompt
 from engine.perform.secrets.redact import Redactor
@@ -104,14 +105,14 @@ class Calls:
     async def perform(self, effect: CallAgent, state: State) -> list[ev.AnyEvent]:
         adapter = self._adapter_of(effect.rung.agent)
         call = self._brief(effect, state)
-        with files.appending(call.log.with_suffix(".jsonl"), buffering=0) as log:
+        with closing(OutputLog(call.log.with_suffix(".jsonl"))) as log:
             words = 0
 
             def emit(output: Output) -> None:
                 nonlocal words
                 words += output.kind in SPOKEN
                 said = self._heard(effect, output)
-                log.write(msgspec.json.encode(said) + b"\n")
+                log.add(said)
                 self._publish(said)
 
             result = await adapter.call(call, self._spawner, emit)

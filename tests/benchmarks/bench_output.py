@@ -20,12 +20,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from engine import files
 from engine.bus import Bus
 from engine.clock import SystemClock
 from engine.core.effects import CallAgent
@@ -35,6 +33,7 @@ from engine.perform.agents.claude_stream import ClaudeStream
 from engine.perform.agents.command_stream import TextStream
 from engine.perform.agents.launch import MAX_LINE
 from engine.perform.calls import Calls
+from engine.perform.output_log import OutputLog
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import AgentCall, Output, ProcessSpec
 from engine.perform.secrets.redact import Redactor
@@ -123,11 +122,11 @@ async def one(folder: Path, kind: str, data: bytes) -> dict[str, Any]:
             await asyncio.sleep(0.01)
             stall = max(stall, time.monotonic() - begun - 0.01)
 
-    with files.appending(folder / "outputs.jsonl", buffering=0) as log:
+    with closing(OutputLog(folder / "outputs.jsonl")) as log:
 
         def emit(output: Output) -> None:
             said = calls._heard(effect, output)
-            log.write(msgspec.json.encode(said) + b"\n")
+            log.add(said)
             bus.publish(said)
 
         tasks = [asyncio.create_task(take()), asyncio.create_task(beat())]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.bus import ACTIVITY_KEPT, Bus
+from engine.bus import ACTIVITY_KEPT, JOIN_LIMIT, Bus
 from engine.core.activity import AgentOutput, CheckProgress, OutputKind
 from engine.core.events import Envelope, Noted
 from engine.core.model import Role
@@ -47,6 +47,21 @@ async def test_streamed_text_of_one_effect_is_joined_and_of_two_is_not() -> None
     taken = [one for one in await heard.take() if isinstance(one, AgentOutput)]
     assert [(one.effect, one.text) for one in taken] == [("e", "a\nb"), ("other", "c"), ("other", "tool")]
     assert [one.seat for one in taken] == ["seat of e", "seat of other", "seat of other"]
+
+
+async def test_joined_text_loses_nothing_and_has_a_limit() -> None:
+    bus = Bus()
+    heard = bus.subscribe()
+    said = [f"{number} " + "x" * (number * 37 % 900) for number in range(200)]
+    taken: list[str] = []
+    for number, text in enumerate(said):
+        bus.publish(words(text))
+        if number % 60 == 59:
+            taken += [one.text for one in await heard.take() if isinstance(one, AgentOutput)]
+    taken += [one.text for one in await heard.take() if isinstance(one, AgentOutput)]
+    assert "\n".join(taken) == "\n".join(said)
+    assert max(map(len, taken)) <= JOIN_LIMIT
+    assert len(taken) < len(said) / 4
 
 
 async def test_every_subscriber_hears_and_a_closed_one_ends() -> None:

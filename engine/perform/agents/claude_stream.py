@@ -16,6 +16,7 @@ from engine.perform.agents.wire import Object, count, epoch, mapping, money, obj
 from engine.perform.process.spawning import AgentCall, Finished, Output
 
 _LEGACY_LIMIT = re.compile(r"usage limit reached\|(\d{10})")
+_TEXT = OutputKind.TEXT
 _QUIET = frozenset({"init", "status", "informational", "notification", "thinking_tokens", "background_tasks_changed"})
 
 
@@ -74,19 +75,19 @@ class ClaudeStream(Reader):
             self._limit(mapping(mapping(event.get("api_error_params")).get("rate_limit_info")))
             return [Output(kind=OutputKind.ERROR, text=shown(_said(message)))]
         self.pending = None
-        if (model := text(message.get("model"))) and not event.get("parent_tool_use_id"):
+        if "model" in message and (model := text(message["model"])) and not event.get("parent_tool_use_id"):
             self.model = model
         out: list[Output] = []
         for block in objects(message.get("content")):
-            match block.get("type"):
-                case "text":
-                    out.append(Output(kind=OutputKind.TEXT, text=shown(text(block.get("text")))))
-                case "thinking" | "redacted_thinking":
-                    out.append(Output(kind=OutputKind.THINKING, text=shown(text(block.get("thinking")))))
-                case "tool_use":
-                    out.append(self._tool(block))
-                case _:
-                    out += self.raw(block)
+            kind = block.get("type")
+            if kind == "text":
+                out.append(Output(kind=_TEXT, text=shown(text(block.get("text")))))
+            elif kind in ("thinking", "redacted_thinking"):
+                out.append(Output(kind=OutputKind.THINKING, text=shown(text(block.get("thinking")))))
+            elif kind == "tool_use":
+                out.append(self._tool(block))
+            else:
+                out += self.raw(block)
         return out
 
     def _tool(self, block: Object) -> Output:

@@ -119,7 +119,7 @@ def items(value: Any) -> list[Any]:
 
 
 def objects(value: Any) -> list[Object]:
-    return [item for item in items(value) if isinstance(item, dict)]
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
 
 
 def count(value: Any) -> int:
