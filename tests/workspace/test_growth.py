@@ -8,6 +8,7 @@ import pytest
 
 from engine.perform.workspace import dotgit, packs
 from engine.perform.workspace.facts import Committed
+from engine.perform.workspace.unchanging import Kept
 from engine.perform.workspace.workspace import Workspace
 from tests.workspace.repos import git, write
 
@@ -95,3 +96,13 @@ def test_refs_are_read_as_git_reads_them(work: Workspace, repo: Path, packed: bo
     assert work.store.repo.below("refs/tags") == work.store.repo.refs("refs/tags")
     git(repo, "symbolic-ref", "refs/tags/other", "refs/tags/v2")
     assert work.store.repo.below("refs/tags") == work.store.repo.refs("refs/tags")
+
+
+def test_what_is_remembered_is_bounded_by_its_rows_not_only_by_its_number() -> None:
+    kept: Kept[str] = Kept(100, rows=50)
+    for number in range(100):
+        kept.put((number,), str(number), weight=10)
+    assert [number for number in range(100) if kept.get((number,)) is not None] == [95, 96, 97, 98, 99]
+    kept.put(("large",), "large", weight=1000)  # alone it may be larger: it is what is being asked for
+    assert kept.get(("large",)) == "large"
+    assert kept.get((99,)) is None

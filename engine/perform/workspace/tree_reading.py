@@ -11,7 +11,9 @@ from engine.perform.workspace.unchanging import Kept
 FOLDER = b"40000"
 Entry = tuple[bytes, bytes]
 """Mode, as a tree object writes it, and object."""
-_listed: Kept[Mapping[bytes, Entry]] = Kept(500)
+_listed: Kept[Mapping[bytes, Entry]] = Kept(500, 50_000)
+"""A row takes a quarter of a kilobyte, and each iteration has folders of its own: a large one fills it alone."""
+_MODES = {mode: mode for mode in (FOLDER, b"100644", b"100755", b"120000", b"160000")}
 
 
 def listed(git: Git, tree: bytes) -> Mapping[bytes, Entry]:
@@ -31,7 +33,8 @@ def _parsed(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:
     at = 0
     while at < len(data):
         space, nul = data.index(b" ", at), data.index(b"\0", at)
-        yield data[space + 1 : nul], (data[at:space], data[nul + 1 : nul + 1 + width].hex().encode())
+        mode = data[at:space]
+        yield data[space + 1 : nul], (_MODES.get(mode, mode), data[nul + 1 : nul + 1 + width].hex().encode())
         at = nul + 1 + width
 
 

@@ -14,10 +14,11 @@ WEIGHT = 500_000
 
 
 class Kept(Generic[T]):
-    """At most `most` values, and at most `WEIGHT` rows in them."""
+    """At most `most` values, and at most `rows` rows in them (one value may have more)."""
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, rows: int = WEIGHT) -> None:
         self._most = most
+        self._rows = rows
         self._values: OrderedDict[Key, tuple[T, int]] = OrderedDict()
         self._weight = 0
         self._lock = threading.Lock()
@@ -34,7 +35,7 @@ class Kept(Generic[T]):
         with self._lock:
             self._weight += weight - self._values.pop(key, (value, 0))[1]
             self._values[key] = (value, weight)
-            while len(self._values) > self._most or (self._weight > WEIGHT and len(self._values) > 1):
+            while len(self._values) > self._most or (self._weight > self._rows and len(self._values) > 1):
                 self._weight -= self._values.popitem(last=False)[1][1]
 
     def newest(self, wanted: Callable[[Key], bool]) -> tuple[Key, T] | None:
