@@ -116,6 +116,8 @@ RULES = b'[tool.ruff.lint]\nselect = ["E", "B"]\nneeds = ["a>=1"]\n'
         ("p.toml", RULES, RULES.replace(b'"B"', b'"B", "UP"'), "Switch the rule UP on", ""),
         ("p.toml", RULES, RULES.replace(b"a>=1", b"a>=2"), "Need a 2", ""),
         ("x.cfg", b"[a]\none = 1\ntwo = 2\n", b"[a]\none = 5\ntwo = 6\n", "one should be 5", "a.two"),
+        ("x.ini", b"[a]\no = -ra\n", b"[a]\no = -ra --strict\nslow = x\n", "register slow", ""),
+        ("x.ini", b"[a]\no = -ra -W\n", b"[a]\no = -ra\nslow = x\n", "register slow", "a.o"),
         ("poetry.lock", b"[a]\none = 1\ntwo = 2\n", b"[a]\none = 5\ntwo = 6\n", "one should be 5", ""),
         ("a.json", LIMITS, b"{", "Raise the limit wet to 2", ""),
     ],

@@ -49,6 +49,10 @@ def _changes(old: Mapping[str, Value], new: Mapping[str, Value]) -> Iterator[Cha
     for key in sorted({*old, *new}):
         was, now = (_many(some.get(key)) for some in (old, new))
         come, gone = now - was, was - now
+        if isinstance(old.get(key), str) and isinstance(new.get(key), str):
+            words, more = (frozenset(str(some[key]).split()) for some in (old, new))
+            if words < more:  # options that came to others: none is gone
+                come, gone = more - words, frozenset()
         if isinstance(old.get(key), frozenset) and come and gone:
             names = {_name(value) for value in come}
             yield key, come, frozenset(value for value in gone if _name(value) in names)

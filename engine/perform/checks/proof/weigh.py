@@ -292,7 +292,8 @@ class Weighing(EditedTests):
         if self.faults or self._nothing_to_show():
             return
         for one in [one for one in self._narrow() if one.rule not in accepted][:2]:
-            fault = rules.question(one.rule, f"{one.path}:{one.line} {one.text}", f"accept {one.rule} in {one.path}")
+            place = f"{one.path}:{one.line}" if one.line else one.path
+            fault = rules.question(one.rule, f"{place} {one.text}", f"accept {one.rule} in {one.path}")
             self.faults.append(replace(fault, path=one.path, line=one.line))
 
     def _narrow(self) -> list[Narrow]:
