@@ -57,7 +57,7 @@ class View:
             return False
 
     def close(self) -> None:
-        self.connection.close(True)  # a reader loses nothing where the engine's end takes the log away at this moment
+        self.connection.close()
         if self._copy is not None:
             self._copy.cleanup()
             self._copy = None

@@ -93,7 +93,11 @@ class Files(apsw.VFS):
             return
         if self.disk is not None:
             self.disk.synced(filename)
-        super().xDelete(filename, syncdir)
+        try:
+            super().xDelete(filename, syncdir)
+        except apsw.IOError:  # what is gone already is deleted: the wrapper loses the code by which SQLite knows it
+            if Path(filename).exists():
+                raise
 
 
 class File(apsw.VFSFile):

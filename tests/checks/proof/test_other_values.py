@@ -156,24 +156,26 @@ async def test_a_proof_that_asks_for_no_value(tmp_path: Path, test: str, verdict
 TOP = "\n\ndef top(some):\n    return sorted(some, reverse=True)\n"
 MEAN = "\n\ndef mean(some):\n    return sum(some) / len(some)\n"
 
+FIRST, ALL, SUM = "Add top(some), the largest first", "Add top(some), all of them", "Add mean(some)"
+SLOW = pytest.mark.torture
+
 
 @pytest.mark.parametrize(
     ("code", "title", "test", "verdict"),
     [
-        (TOP, "Add top(some), the largest first", "assert sorted(top([3, 9, 5])) == [3, 5, 9]", ProofVerdict.UNPROVEN),
-        (TOP, "Add top(some), the largest first", "assert top([3, 9, 5]) == [9, 5, 3]", ProofVerdict.PROVEN),
-        (TOP, "Add top(some), all of them", "assert sorted(top([3, 9, 5])) == [3, 5, 9]", ProofVerdict.PROVEN),
-        (MEAN, "Add mean(some)", "assert mean([90, 110]) == approx(100, abs=50)", ProofVerdict.UNPROVEN),
-        (MEAN, "Add mean(some)", "assert mean([90, 110]) == approx(100, abs=0.01)", ProofVerdict.PROVEN),
+        pytest.param(TOP, FIRST, "assert sorted(top([3, 9, 5])) == [3, 5, 9]", "UNPROVEN", id="any order"),
+        pytest.param(TOP, FIRST, "assert top([3, 9, 5]) == [9, 5, 3]", "PROVEN", id="its order"),
+        pytest.param(TOP, ALL, "assert sorted(top([3, 9, 5])) == [3, 5, 9]", "PROVEN", id="none asked for", marks=SLOW),
+        pytest.param(MEAN, SUM, "assert mean([90, 110]) == approx(100, abs=50)", "UNPROVEN", id="wide"),
+        pytest.param(MEAN, SUM, "assert mean([90, 110]) == approx(100, abs=0.1)", "PROVEN", id="narrow", marks=SLOW),
     ],
-    ids=["any order", "its order", "no order asked for", "wide", "narrow"],
 )
-async def test_orders_and_tolerances(tmp_path: Path, code: str, title: str, test: str, verdict: ProofVerdict) -> None:
+async def test_orders_and_tolerances(tmp_path: Path, code: str, title: str, test: str, verdict: str) -> None:
     name = "top" if "def top" in code else "mean"
     text = f"from pytest import approx\n\nfrom money import {name}\n\n\ndef test_{name}():\n    {test}\n"
     change = {"money.py": PLAIN["money.py"] + code, "tests/test_t.py": text}
     done = await judged(tmp_path, PLAIN, change, title=title)
-    assert done.proof is verdict, done.reason
+    assert done.proof == verdict, done.reason
 
 
 NODE = CheckSpec(name="node --test", kind=CheckKind.TESTS, command=("node", "--test"), runner="node")
