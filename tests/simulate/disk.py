@@ -151,10 +151,12 @@ def spinning(disk: Disk) -> Iterator[Disk]:
     if not _FILES:
         _FILES.append(files)
     files.disk = disk
+    apsw.set_default_vfs(NAME)
     try:
         yield disk
     finally:
         files.disk = None
+        apsw.set_default_vfs(BASE)  # what comes after in this process has the real files
 
 
 def place() -> str | None:
