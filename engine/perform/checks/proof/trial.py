@@ -23,6 +23,8 @@ KILLED = (-9, 137)
 """Exit codes of a process that somebody ended; what ends itself so does it again."""
 MOST_PROCESSES = 12
 """More files than this share processes in R2 and R3."""
+PATIENCE, LEAST_PATIENCE = 12.0, 4.0
+"""Times its longest run that a check may take over code that we altered, which may never end; least seconds."""
 
 
 class Ahead(Struct, frozen=True, kw_only=True):
@@ -136,7 +138,7 @@ class Trial:
         self, name: str, tree: str, spec: CheckSpec, files: Sequence[str], ask: Ask | None = None
     ) -> list[Measurement]:
         """Each file in a process of its own, in a room filled anew: what one leaves behind the next does not find."""
-        wanted = ask or Ask(known=self.known, helpers=self.change.helpers)
+        wanted = self._bounded(spec, tree, ask or Ask(known=self.known, helpers=self.change.helpers))
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{'home' if wanted.disguise else 'part'}"
         size = -(-len(files) // MOST_PROCESSES) if files else 1
         found = []
@@ -154,6 +156,14 @@ class Trial:
 
     def known_already(self, spec: CheckSpec, run: Ahead) -> bool:
         return _key(spec, replace(run.ask, files=run.files, tree=run.tree)) in self._done
+
+    def _bounded(self, spec: CheckSpec, tree: str, ask: Ask) -> Ask:
+        """The check's own time for the trees of the change; for altered ones a multiple of what it needed so far."""
+        rooms = self.change.rooms
+        if ask.timeout or tree in (rooms.base, rooms.r1, rooms.r2, rooms.r3, rooms.r4):
+            return ask
+        longest = max((run.measured.seconds for run in self.runs if run.measured.check == spec.name), default=0.0)
+        return replace(ask, timeout=min(spec.timeout, max(LEAST_PATIENCE, PATIENCE * longest)))
 
     def on_base(self, *, disguise: bool = False) -> Ask:
         """R3: only whether it is red there, and how."""
@@ -176,7 +186,8 @@ class Trial:
                 return
             if jobs and run.ask.disguise != jobs[-1].ask.disguise:
                 put |= {path: text.encode() if run.ask.disguise else None for path, text in room.LIVED_IN.items()}
-            jobs.append(Job(ask=replace(run.ask, files=run.files, tree=run.tree), put=put))
+            asked = self._bounded(spec, run.tree, run.ask)
+            jobs.append(Job(ask=replace(asked, files=run.files, tree=run.tree), put=put))
             before = run.tree
         await room.enter(self.trees, wanted[0].tree, folder)
         if wanted[0].ask.disguise:
