@@ -335,3 +335,11 @@ def test_runners_one_behind_the_other_are_a_check_each_and_tap_counts_lines_in_o
     assert checks["tap"].command[2].endswith(f"; tap --reporter=tap{option}") and checks["jest"].runner == "jest"
     if demanded:
         assert checks["tap coverage"].kind is CheckKind.LINT and checks["tap coverage"].command[2].endswith("; tap")
+
+
+def test_examples_alone_are_looked_for_everywhere_first(tmp_path: Path) -> None:
+    """With the package named in the command no check would run the first test file that a task adds."""
+    lay(tmp_path, {"pkg/mod.py": '"""\n>>> 1\n1\n"""\n', "setup.py": "from setuptools import setup\nsetup()\n"})
+    (candidate,) = survey(tmp_path, lambda program: f"/usr/bin/{program}").candidates
+    assert candidate.check.command[2:] == ("pytest", "--doctest-modules")
+    assert [one.command[2:] for one in candidate.instead] == [("pytest", "--doctest-modules", "pkg")]

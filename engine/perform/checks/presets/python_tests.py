@@ -118,10 +118,12 @@ def _ways(package: Package, python: str, tests: list[Path], wanted: str) -> Iter
         yield _script(python, (script,), script)
     if not tests:
         sources = [path for path in package.files(".py") if EXAMPLES.search(reading.text(path))]
-        if sources or _declares_pytest(package):
-            targets = tuple(dict.fromkeys(path.relative_to(package.folder).parts[0] for path in sources))
-            options = ("--doctest-modules", *targets) if sources else ()
-            yield _pytest(package, python, options, "examples in docstrings" if sources else "pytest's configuration")
+        targets = tuple(dict.fromkeys(path.relative_to(package.folder).parts[0] for path in sources))
+        if sources:  # whole first: the first test file that somebody adds is then run, too
+            yield _pytest(package, python, ("--doctest-modules",), "examples in docstrings")
+            yield _pytest(package, python, ("--doctest-modules", *targets), f"examples in docstrings of {targets[0]}")
+        elif _declares_pytest(package):
+            yield _pytest(package, python, (), "pytest's configuration")
 
 
 def _declares_pytest(package: Package) -> bool:
