@@ -34,6 +34,7 @@ TABLE = [
     pytest.param({"package.json": NODE % "jest --watch"}, ["jest", "eslint"], id="jest"),
     pytest.param({"package.json": NODE % "eslint . && jest"}, ["jest", "eslint"], id="lint-and-jest"),
     pytest.param({"package.json": NODE % "nyc mocha --exit"}, ["mocha", "eslint"], id="wrapped-mocha"),
+    pytest.param({"package.json": '{"scripts": {"pretest": "eclint check x", "test": "nyc node test && nyc node --harmony test"}, "devDependencies": {"tape": "5"}}'}, ["tape", "tape 2"], id="the-same-runner-twice"),
     pytest.param({"package.json": NODE % "ava"}, ["ava", "eslint"], id="ava"),
     pytest.param({"package.json": NODE % "./run-everything"}, ["npm test", "eslint"], id="npm-test"),
     pytest.param({"package.json": "{}"}, [], id="package-without-tests"),

@@ -122,8 +122,8 @@ def _tests(package: Package, parts: Parts, needs: dict[str, Any]) -> Iterator[Ca
     Several runners one behind the other are a check each: what the first says hides nothing of the next.
     """
     tap = replace(NPM_TEST, command=("npm", "test", "--silent"), parser="tap")
-    known = [spec for segment in parts.tests if (spec := _runner(package, segment, needs)) is not None]
-    if not known or len({spec.name for spec in known}) < len(parts.tests):
+    known = _numbered([spec for segment in parts.tests if (spec := _runner(package, segment, needs)) is not None])
+    if len(known) < max(1, len(parts.tests)):
         tests = replace(_line(NPM_TEST, " && ".join((*parts.build, *parts.tests))), parser="tap")
         more = (tests, replace(tests, parser="exit")) if parts.tests else ()  # without the lint around them
         yield Candidate(check=NPM_TEST, better=(tap,), instead=more)
@@ -131,6 +131,13 @@ def _tests(package: Package, parts: Parts, needs: dict[str, Any]) -> Iterator[Ca
     built = [after_build(spec, parts.build) if parts.build else spec for spec in known]
     whole = (tap, NPM_TEST) if len(built) == 1 else ()
     yield from (Candidate(check=spec, instead=whole) for spec in built)
+
+
+def _numbered(specs: list[CheckSpec]) -> list[CheckSpec]:
+    """The same runner again, with other options or files, is a check of its own."""
+    names = [spec.name for spec in specs]
+    before = [names[:at].count(name) for at, name in enumerate(names)]
+    return [replace(spec, name=f"{spec.name} {n + 1}") if n else spec for spec, n in zip(specs, before, strict=True)]
 
 
 def after_build(spec: CheckSpec, build: tuple[str, ...]) -> CheckSpec:
