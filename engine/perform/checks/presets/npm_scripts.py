@@ -14,7 +14,7 @@ LINTERS = (
     "eslint", "standard", "semistandard", "xo", "prettier", "tslint", "jshint", "oxlint", "biome", "aud", "evalmd",
     "ls-engines", "attw", "publint", "tsd", "dtslint", "size-limit", "echo", "npmignore", "in-publish", "depcheck",
     "knip", "remark", "commitlint", "safe-publish-latest", "not-in-publish", "markdownlint", "npm-audit",
-    "eclint", "ec", "editorconfig-checker", "lockfile-lint", "jsonlint", "cspell", "sort-package-json", "installed-check",
+    "eclint", "ec", "editorconfig-checker", "lockfile-lint", "jsonlint", "cspell", "sort-package-json",
 )  # fmt: skip
 STYLE = (
     "standard", "semistandard", "xo", "prettier", "tslint", "jshint", "oxlint", "biome", "tsd",
