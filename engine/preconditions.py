@@ -29,6 +29,7 @@ def something_can_prove_it(plan: Plan, specs: tuple[CheckSpec, ...]) -> None:
     unproven = [task.id for task in plan.tasks() if not task.verify and not task.done and not task.skipped]
     if unproven and not any(spec.required for spec in specs):
         hint = "add [[checks.run]] to .devteam/config.toml, or `verify: COMMAND` to the tasks in plan.md"
+        hint += "; where there are no tests yet: devteam init --force --tests pytest   (or unittest, node)"
         raise Unready(f"no check is configured, so no task could ever pass (tasks {', '.join(unproven)})", hint)
 
 

@@ -43,4 +43,4 @@ def _wrong(result: CheckResult, scaffolding: bool) -> str:
             return result.reason
         case Verdict.NOT_RUN:
             empty = result.kind is CheckKind.TESTS and result.counts is not None and not result.failing
-            return "" if empty and scaffolding else result.reason
+            return "" if empty and (scaffolding or result.no_tests_yet) else result.reason

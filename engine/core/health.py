@@ -10,6 +10,7 @@ from engine.core.policy import MonitorPolicy
 from engine.core.state import TaskState
 from engine.core.task_state import Record
 from engine.core.vocabulary import Recovery
+from engine.core.wording import plural
 
 
 def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tuple[Health, str]:
@@ -18,7 +19,7 @@ def assess(history: Sequence[Record], good_passing: int, window: int = 3) -> tup
         return Health.PROGRESSING, "no iteration yet"
     last = history[-1]
     if last.green:
-        tests = f" ({last.passing} tests)" if last.total else ""
+        tests = f" ({plural(last.passing, 'test')})" if last.total else ""
         return Health.PROGRESSING, f"all checks pass{tests}"
     if last.repeats:
         if len(history) < 2 or history[-2].tree == last.tree:

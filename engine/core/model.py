@@ -390,6 +390,8 @@ class CheckResult(Struct, frozen=True, kw_only=True):
     missing: bool = False
     """It cannot be run, on the base neither: its tool is not there, or the machine is at fault. Nothing in the tree
     mends that."""
+    no_tests_yet: bool = False
+    """None ran, and none were there: as the configuration says, the first task brings them. Never a pass."""
     only_in_clone: tuple[str, ...] = ()
     """Of a baseline: tests that pass in the user's checkout and not in the clone; the check's name: all of it."""
     hint: str = ""

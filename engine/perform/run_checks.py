@@ -213,7 +213,7 @@ class Judging:
         """
         result = check_result(spec, there)
         hint = _cure(spec, result, there)
-        if there.read_nothing:
+        if there.read_nothing and not result.no_tests_yet:
             said = telling(there.output)
             return replace(result, verdict=Verdict.ERROR, reason=f"it read no file of the tree: {said}", hint=hint)
         if gone := not_installed(there.report, await asyncio.to_thread(self._declared, spec)):

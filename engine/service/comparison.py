@@ -14,9 +14,11 @@ from msgspec.structs import replace
 from engine.core.clean import clean_line
 from engine.core.model import CheckKind, Struct
 from engine.perform.checks.presets.dependencies import declared
+from engine.perform.checks.presets.first_tests import tests_by_name
 from engine.perform.checks.presets.package import Candidate, LeftOut, Package
 from engine.perform.checks.presets.pytest_plugins import needed, without
 from engine.perform.checks.presets.python_tests import configured_options
+from engine.perform.checks.proof.check_result import found_none
 from engine.perform.checks.run.comparison import collected, differences, works
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec
@@ -107,6 +109,7 @@ async def _first_that_works(
     And why the check itself was not taken, if it was not; and what would fetch what it lacks.
     """
     best: tuple[CheckSpec, Measurement] | None = None
+    empty: tuple[CheckSpec, Measurement] | None = None
     first = fetch = ""
     ways = list(candidate.ways() if choose else (candidate.check,))
     package = Package(rehearsal.workspace.checkout, candidate.check.folder, lambda _name: None)
@@ -119,10 +122,14 @@ async def _first_that_works(
             return (way, found), first, fetch
         if not why and (best is None or collected(found)[0] > collected(best[1])[0]):
             best = (way, found)
+        if why and empty is None and way.kind is CheckKind.TESTS and found_none(found) and not tests_by_name(package):
+            empty = (replace(way, starts_empty=True), found)
         if why and way is candidate.check:
             first, fetch = _reason(why, found), _fetch(package, way, found, choose)
         if why and choose and (fewer := without(way, configured_options(package), found.output)) is not None:
             ways = [fewer, *(other for other in ways if other.command != fewer.command)]
+    if best is None and empty is not None and choose:
+        return empty, "", ""
     return best, first if best is None or best[0] is not candidate.check else "", fetch
 
 
@@ -237,6 +244,8 @@ def told(one: Tried) -> str:
     if not one.there.report.counts_tests:
         old = len(one.there.report.findings)
         return f"works here and in a clone{f'; {old} findings are there already' if old else ''} ({took})"
+    if not one.there.report.cases and one.spec.starts_empty:
+        return f"works here and in a clone, and finds no tests yet: each task brings its own ({took})"
     words = f"{passed} passed"
     if idle:
         words += f", {idle} skipped"

@@ -19,6 +19,8 @@ from engine.core.model import CheckKind, Rung
 from engine.link.user_errors import UserError
 from engine.perform.agents.ladders import propose_ladder
 from engine.perform.agents.registry import AgentInfo
+from engine.perform.checks.presets.first_tests import FIRST
+from engine.perform.checks.presets.package import Candidate, Package
 from engine.perform.checks.presets.registry import survey
 from engine.perform.checks.run.spec import CheckSpec
 from engine.perform.workspace.environment import unignored
@@ -43,8 +45,13 @@ CHECK, LEFT_OUT = "  check    ", "  left out "
 OnProgress = Callable[[str], None]
 
 
-def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = lambda _text: None) -> Iterator[str]:
-    """Try the checks in the checkout and in a clone, write what is green there, and say so in under 30 lines."""
+def init_project(
+    desk: Desk, *, force: bool, today: str, tests: str = "", progress: OnProgress = lambda _text: None
+) -> Iterator[str]:
+    """Try the checks in the checkout and in a clone, write what is green there, and say so in under 30 lines.
+
+    `tests`: what will run the tests of a repository that has none yet, a name in FIRST.
+    """
     project = desk.project
     path = project.repo.config
     if path.exists() and not force:
@@ -54,7 +61,9 @@ def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = 
         raise UserError(report.refusal, report.command)
     infos = list_agents(project.root, project.env, project.home)
     ladder = propose_ladder(infos)
-    compared = asyncio.run(_tried(desk, ladder, infos, progress))
+    if tests and tests not in FIRST:
+        raise UserError(f"{tests!r} is no runner for the first tests", f"one of {', '.join(FIRST)}")
+    compared = asyncio.run(_tried(desk, ladder, infos, progress, tests))
     result, agents, carried, empty = compared
     if path.exists():
         kept = path.with_name(f"config.toml.before-{today}")
@@ -65,10 +74,10 @@ def init_project(desk: Desk, *, force: bool, today: str, progress: OnProgress = 
     yield f"wrote {path.relative_to(project.root)}"
     if "unborn" in report.states:
         yield f"  found    repository: {report.notes[report.states.index('unborn')]}"
-    tests = any(one.spec.kind is CheckKind.TESTS for one in result.tried)
-    yield from report_lines(result, tests, carried, empty, list(_agent_lines(infos, agents)))
+    tested = any(one.spec.kind is CheckKind.TESTS for one in result.tried)
+    yield from report_lines(result, tested, carried, empty, list(_agent_lines(infos, agents)))
     yield _ladder_line(ladder)
-    yield _next(result, ladder, tests)
+    yield _next(result, ladder, tested)
 
 
 def report_lines(
@@ -88,7 +97,10 @@ def _report(
     """What was found, tried and left out; of each kind at most so many, the rest counted."""
     yield from _capped(most, [f"{CHECK}{one.spec.name}: {told(one)} [{one.spec.why}]" for one in result.tried])
     if not tests:
-        yield "  checks   no tests that pass were found: add [[checks.run]], or give each task a `verify:` command"
+        begin = f"; none yet? devteam init --force --tests {'|'.join(FIRST)}"
+        begin = "" if any(one.tests for one in result.left_out) else begin
+        cure = f"add [[checks.run]], or give each task a `verify:` command{begin}"
+        yield f"  checks   no tests that pass were found: {cure}"
     yield from _capped(most, [f"{LEFT_OUT}{one.words()}" for one in result.left_out])
     broken_first = sorted(result.findings, key=lambda finding: finding.mark != "bad")
     yield from _capped(most, [_finding(finding) for finding in broken_first])
@@ -119,7 +131,7 @@ def _next(result: Compared, ladder: tuple[Rung, ...], tests: bool) -> str:
 
 
 async def _tried(
-    desk: Desk, ladder: tuple[Rung, ...], infos: list[AgentInfo], progress: OnProgress
+    desk: Desk, ladder: tuple[Rung, ...], infos: list[AgentInfo], progress: OnProgress, tests: str
 ) -> tuple[Compared, list[Finding], list[str], tuple[str, ...]]:
     project = desk.project
 
@@ -127,8 +139,13 @@ async def _tried(
         progress(f"\t{one.check} {one.detail}".rstrip())
 
     found = survey(project.root, lambda name: shutil.which(name, path=project.env.get("PATH")), project.home)
+    candidates = found.candidates
+    if tests:
+        which = Package(project.root, "", lambda name: shutil.which(name, path=project.env.get("PATH")))
+        kept = [one for one in candidates if one.check.kind is not CheckKind.TESTS]
+        candidates = (Candidate(check=FIRST[tests](which)), *kept)
     async with open_rooms(project, Config(), hear) as rooms:
-        result = await compare(rooms.rehearsal, found.candidates, progress, choose=True, surroundings=project.env)
+        result = await compare(rooms.rehearsal, candidates, progress, choose=True, surroundings=project.env)
         progress("agents in the sandbox")
         agents = await start_on_trial(project, _config(ladder, result), infos, rooms) if ladder else []
         nobody = {project.root / os.fsdecode(name).rstrip("/") for name in unignored(rooms.workspace.repo)}
@@ -206,6 +223,7 @@ def as_config(spec: CheckSpec) -> CheckConfig:
         finding_exits=spec.finding_exits,
         folder=spec.folder,
         paths=spec.paths,
+        starts_empty=spec.starts_empty,
         why=spec.why,
         install=spec.install,
     )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from engine.config import Config, load
 from engine.core.model import CheckKind
 from engine.perform.checks.presets.package import Candidate, LeftOut
@@ -208,3 +210,64 @@ def test_a_variable_that_the_tests_ask_for_is_taken_over_and_never_one_that_may_
     ground.git("commit", "-qam", "a secret")
     told = ground.run("init", "--force")
     assert 'env = { X_TOKEN = "…" }' in told.out and not written(ground).checks.run[0].env
+
+
+GREET = "def greet(name):\n    return f'Hello, {name}!'\n"
+GREET_TEST = """import unittest
+
+from greet import greet
+
+
+class T(unittest.TestCase):
+    def test_greet(self):
+        self.assertEqual(greet("Ann"), "Hello, Ann!")
+        self.assertEqual(greet("Bo"), "Hello, Bo!")
+"""
+GREET_PLAN = """# Greetings
+
+- [ ] 1.1 Add greet(name)
+  accept: greet("Ann") returns "Hello, Ann!"
+  scope: *.py
+"""
+RUNG = """
+[agents.stub]
+argv = ["sh", "{script}"]
+
+[[ladder.rungs]]
+name = "stub"
+agent = "stub"
+model = "stub"
+reserve_usd = 0.1
+"""
+
+
+@pytest.mark.parametrize(("tested", "ends"), [(True, "1 of 1"), (False, "0 of 1")], ids=["with-a-test", "without"])
+def test_from_an_empty_repository_to_the_first_proven_task(tmp_path: Path, tested: bool, ends: str) -> None:
+    """No tests yet is no fault where the configuration says so; a task that brings none stays unproven."""
+    ground = repository(tmp_path, {"README.md": "# Greetings\n"})
+    bare = ground.run("init")
+    assert "devteam init --force --tests pytest|unittest|node" in bare.out
+    assert "'jest' is no runner" in ground.run("init", "--force", "--tests", "jest").err
+    told = ground.run("init", "--force", "--tests", "unittest")
+    assert "finds no tests yet: each task brings its own" in told.out
+    assert [(one.name, one.starts_empty) for one in written(ground).checks.run] == [("unittest", True)]
+    script = tmp_path / "agent.sh"
+    new = {"greet.py": GREET, **({"test_greet.py": GREET_TEST} if tested else {})}
+    writes = "".join(f"cat > {name} <<'EOT'\n{text}EOT\n" for name, text in new.items())
+    script.write_text(f"cat > /dev/null\n{writes}echo 'STATUS: complete'\n")
+    config = ground.folder / ".devteam/config.toml"
+    quiet = config.read_text().replace("[task_loop]\n", "[task_loop]\nreview = false\nfinal_review = false\n", 1)
+    config.write_text(quiet + RUNG.format(script=script))
+    ground.write("greetings.md", GREET_PLAN)
+    assert ground.run("plan", "--from", "greetings.md").code == 0
+    done = ground.run("run", "--unattended", "--trust", "all", "--max-iterations", "1")
+    assert f"{ends} task" in done.out, done.out + done.err
+    assert ("→ PROVEN" in done.out) is tested
+
+
+def test_test_files_that_the_runner_does_not_find_are_no_empty_start(tmp_path: Path) -> None:
+    files = {"setup.cfg": "[tool:pytest]\npython_files = check_*.py\n", "tests/test_a.py": "def test_a():\n    pass\n"}
+    ground = repository(tmp_path, files)
+    told = ground.run("init")
+    assert "finds no tests yet" not in told.out
+    assert not [one for one in written(ground).checks.run if one.starts_empty]

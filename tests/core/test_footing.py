@@ -48,6 +48,11 @@ def test_a_sprint_that_lays_the_ground_may_begin_without_tests() -> None:
     assert refusal(state(replace(EMPTY, verdict=Verdict.ERROR, reason="x"), scaffold=True)) != ""
 
 
+def test_so_may_one_whose_configuration_says_that_there_are_no_tests_yet() -> None:
+    assert refusal(state(replace(EMPTY, no_tests_yet=True))) == ""
+    assert refusal(state(replace(EMPTY, no_tests_yet=True, verdict=Verdict.ERROR, reason="x"))) != ""
+
+
 LINT = CheckResult(name="ruff", kind=CheckKind.LINT, verdict=Verdict.PASS)
 
 

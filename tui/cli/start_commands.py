@@ -29,6 +29,9 @@ def init(
     force: Annotated[
         bool, typer.Option("--force", help="Write the configuration anew; the old one is kept aside.")
     ] = False,
+    tests: Annotated[
+        str, typer.Option("--tests", help="Where there are no tests yet, what will run them: pytest, unittest or node.")
+    ] = "",
 ) -> None:
     """Set devteam up in this repository.
 
@@ -38,7 +41,7 @@ def init(
     from engine.service.init import init_project
 
     with say.progress() as progress:
-        lines = list(init_project(say.desk(), force=force, today=say.today(), progress=progress))
+        lines = list(init_project(say.desk(), force=force, today=say.today(), tests=tests, progress=progress))
     for line in lines:
         say.out(line)
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import coverage_demands
 from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.first_tests import FIRST, tests_by_name
 from engine.perform.checks.presets.npm_scripts import MEASURING, STYLE, TYPES, Parts, bare, take_apart
 from engine.perform.checks.presets.package import Candidate, Found, LeftOut, Package
 from engine.perform.checks.run.spec import CheckSpec
@@ -28,6 +29,8 @@ ESLINT = (
     ".eslintrc.yml",
     ".eslintrc.yaml",
 )
+NO_TESTS = 'echo "Error: no test specified" && exit 1'
+"""What `npm init` writes."""
 SHELL = set("|&;<>$`*?[")
 EVERYWHERE = re.compile(r"--workspaces|\s-ws\b|\blerna\b|\bturbo\b|\bnx\b|pnpm (-r|--recursive)|yarn workspaces")
 """A script of the top that only runs the packages' own: those are found themselves."""
@@ -55,6 +58,8 @@ def detect_javascript(package: Package) -> Iterator[Found]:
         yield from _tests(package, parts, needs)
         yield from _style(package, parts)
         yield from coverage_demands.of_npm(package, parts, manifest)
+    elif not spread and not script.replace(NO_TESTS, "") and "typescript" not in needs and not tests_by_name(package):
+        yield Candidate(check=FIRST["node"](package))
     if "typescript" in needs and package.has("tsconfig.json"):
         yield _tool(package, "tsc", lambda program: _tsc(program))
     if "eslint" in needs or "eslintConfig" in manifest or package.has(*ESLINT):

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.compiled import make_tests
+from engine.perform.checks.presets.first_tests import FIRST
 from engine.perform.checks.presets.own_commands import own_commands, script_of
 from engine.perform.checks.presets.package import Candidate, Package
 from engine.perform.checks.presets.runner_lines import Own
@@ -23,6 +24,8 @@ DROPPED = ("--cov", "--no-cov", "--junit", "--html", "--self-contained", "--nump
 """Options that shape the output, the pace or the coverage: not what is tested."""
 DROPPED_SHORT = re.compile(r"-(v+|q+|x|s|n\d*|nauto|r\w*|l)$")
 TAKES_VALUE = ("-k", "-m", "-p", "-o", "-c", "-W", "--ignore", "--deselect", "--rootdir", "--import-mode")
+OTHER_MANIFESTS = ("package.json", "go.mod", "Cargo.toml", "pom.xml", "build.gradle", "CMakeLists.txt", "Makefile")
+"""What such a project has for tests, if anything, is not in Python."""
 EXAMPLES = re.compile(r"^\s*>>> ", re.MULTILINE)
 
 
@@ -124,6 +127,8 @@ def _ways(package: Package, python: str, tests: list[Path], wanted: str) -> Iter
             yield _pytest(package, python, ("--doctest-modules", *targets), f"examples in docstrings of {targets[0]}")
         elif _declares_pytest(package):
             yield _pytest(package, python, (), "pytest's configuration")
+        elif package.files(".py") and not package.has(*OTHER_MANIFESTS):
+            yield FIRST["pytest"](package)
 
 
 def _declares_pytest(package: Package) -> bool:

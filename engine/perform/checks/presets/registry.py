@@ -112,7 +112,8 @@ def survey(root: Path, which: Which = shutil.which, home: Path | None = None) ->
 
 def detect(folder: Path, which: Which = shutil.which) -> tuple[CheckSpec, ...]:
     """The checks of a checkout as its files tell them; what only running can tell is devteam init's to find out."""
-    return tuple(candidate.check for candidate in survey(folder, which).candidates)
+    found = (candidate.check for candidate in survey(folder, which).candidates)
+    return tuple(check for check in found if not check.starts_empty)
 
 
 def _linters(

@@ -18,6 +18,8 @@ from engine.perform.checks.run.witness import MISSING
 from engine.perform.process.spawning import Ending
 
 FAILING = ("error", "critical")
+NO_TESTS = (0, 5)
+"""Exit codes of a runner that found nothing to run; 5 is pytest's and unittest's own for it."""
 COMPLAINT = re.compile(r"(?i)\b(?:error|fail(?:ed|ure)?|not ok|fatal|does not|cannot)\b")
 
 
@@ -110,6 +112,12 @@ def not_measured(spec: CheckSpec, after: Measurement, base: Measurement | None =
     return None
 
 
+def found_none(run: Measurement) -> bool:
+    """The runner did its work and met no test: neither a skipped one nor a file that it could not load."""
+    whole = usable(run) is not None and run.report.counts_tests
+    return whole and not run.report.cases and run.exit_code in NO_TESTS
+
+
 def tool_missing(spec: CheckSpec, found: Measurement) -> bool:
     """The tool could not be started, or says that a part of it is not installed."""
     if found.ended == "not_started":
@@ -138,9 +146,10 @@ def _tests(
     cases = after.report.cases
     if not any(case.outcome not in IDLE for case in cases):
         idle = f"; {len(cases)} were skipped" if cases else ""
-        return replace(
-            blank, verdict=Verdict.NOT_RUN, reason=f"no test ran{idle}", counts=attribute((), cases).counts()
-        )
+        yet = spec.starts_empty and found_none(after)
+        reason = "there are no tests yet" if yet else f"no test ran{idle}"
+        counts = attribute((), cases).counts()
+        return replace(blank, verdict=Verdict.NOT_RUN, reason=reason, counts=counts, no_tests_yet=yet)
     fates = attribute(base.report.cases if base else (), cases, flaky, renames)
     raw_bad = [case.id for case in cases if case.outcome in BAD]
     failing = tuple(raw_bad) if spec.strict else fates.broken_now

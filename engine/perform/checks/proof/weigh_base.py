@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.core.grants import GrantKind
 from engine.core.model import Proof
 from engine.perform.checks.proof import verdict as rules
-from engine.perform.checks.proof.check_result import not_measured
+from engine.perform.checks.proof.check_result import found_none, not_measured
 from engine.perform.checks.proof.flaky import green_on_base
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import Scales
@@ -27,7 +27,7 @@ class RegressionRuns(Scales):
             stopped = not_measured(spec, found, found)
             if stopped is not None:
                 self.faults.append(rules.error("baseline", f"{spec.name} on the base: {stopped[1]}", spec.name))
-            elif found.read_nothing:
+            elif found.read_nothing and not (spec.starts_empty and found_none(found)):
                 text = f"{spec.name} read no file of the tree on the base: what it judges is not known"
                 self.faults.append(rules.error("empty-reads", text, spec.name))
 

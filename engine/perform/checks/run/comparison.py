@@ -32,6 +32,8 @@ def works(spec: CheckSpec, found: Measurement) -> str:
             return "it fails already, and an exit code cannot tell old failures from new ones"
         return ""
     if found.report.counts_tests:
+        if result.no_tests_yet:
+            return ""
         if result.verdict in (Verdict.ERROR, Verdict.NOT_RUN):
             return result.reason
         if not any(case.outcome == PASSED for case in found.report.cases):

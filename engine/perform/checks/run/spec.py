@@ -63,6 +63,8 @@ class CheckSpec(Struct, frozen=True, kw_only=True):
     """Working folder below the tree, for a package of a monorepo; empty: the tree's top."""
     paths: tuple[str, ...] = ()
     """Globs of the files it judges; a change that touches none of them does not need it. Empty: every change does."""
+    starts_empty: bool = False
+    """There are no tests yet: the base may have none, and the first task brings them."""
     why: str = ""
     """Where the command was found, in words. Decides nothing."""
 
