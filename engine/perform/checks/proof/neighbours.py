@@ -283,6 +283,11 @@ def named_by(words: str, constant: str) -> bool:
     return bool(bare) and re.search(rf"(?<![\w.,/-]){re.escape(bare)}(?![\w/]|[.,]\d)", prose) is not None
 
 
+def _option(pin: str) -> bool:
+    """`--length`: an option is what it is called, wherever the task has it; no other word could stand for it."""
+    return pin.strip("'\"b").startswith("-")
+
+
 def told_of(
     doubts: Iterable[Doubt], sources: Mapping[str, tuple[bytes | None, bytes | None]], words: str
 ) -> list[Doubt]:
@@ -302,7 +307,7 @@ def told_of(
             pin
             for pin in one.parts
             if any(_holds(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
-            and not named_by(_QUOTED.sub(" ", words), pin)
+            and not named_by(words if _option(pin) else _QUOTED.sub(" ", words), pin)
         ]
         if held:
             found.append(one)

@@ -60,9 +60,27 @@ def plain_kind(
     for kind in kinds:
         if source and task.accept and kind in _CLEAR and not _CLEAR[kind].search(text):
             continue  # a remark in the source is no answer to a criterion
+        if kind is HarmlessKind.DOCS and (missing_words(task, [(one.before, one.after) for one in rest])):
+            continue
         if leans(kind, task.title, text) or (kind is HarmlessKind.SETTINGS and _all_spoken(rest, task, text)):
             return kind
     return None
+
+
+_TEXT = re.compile(r"\"([^\"\n]{3,80})\"|“([^”\n]{3,80})”")
+
+
+def missing_words(task: TaskSpec, documents: Sequence[tuple[bytes | None, bytes | None]]) -> list[str]:
+    """Of what the criteria quote: what the documents had not, and have not now."""
+    if not documents:
+        return []
+    had = _folded(b"\n".join(text or b"" for pair in documents for text in pair))
+    quoted = ["".join(groups) for told in task.accept for groups in _TEXT.findall(told)]
+    return [one for one in quoted if _folded(one.encode()) not in had]
+
+
+def _folded(text: bytes) -> str:
+    return " ".join(re.findall(r"\w+", text.decode("utf-8", "replace").lower()))
 
 
 def _outside(kind: HarmlessKind, source: Sequence[Owned]) -> str:

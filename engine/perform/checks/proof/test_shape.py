@@ -12,6 +12,7 @@ from engine.perform.checks.proof.python_names import Names, Rename, canonical
 from engine.perform.checks.proof.retold_tests import retold
 from engine.perform.checks.proof.suspicious import dotted
 from engine.perform.checks.proof.unrolled_tests import holds_all
+from engine.perform.checks.proof.written_out import in_any_order, written_out
 
 BROAD = frozenset({"Exception", "BaseException", "object"})
 RAISES = frozenset({"raises", "warns", "assertRaises", "assertRaisesRegex", "assertWarns", "deprecated_call"})
@@ -111,16 +112,20 @@ def spelled(unit: Unit, renames: tuple[Rename, ...] = (), rename: str = "") -> s
 def compare(old: Unit, new: Unit, renames: tuple[Rename, ...] = ()) -> EditKind:
     """How a unit differs from what it was."""
     before, after = ([canonical(plain(n), unit.names, renames) for n in unit.nodes] for unit in (old, new))
+    was, now = ([written_out(node) for node in nodes] for nodes in (before, after))
     if len(before) == len(after) and all(
-        _stronger(a, b) or holds_all(a, b) for a, b in zip(before, after, strict=True)
+        _stronger(a, b) or holds_all(a, b) or _stronger(c, d)
+        for a, b, c, d in zip(before, after, was, now, strict=True)
     ):
         return EditKind.STRONGER
     if _skips(after) > _skips(before):
         return EditKind.SKIPPED
+    before, after = was, now
     if _assertions(after) < _assertions(before):
         return EditKind.WEAKER
     if len(before) == len(after) and all(
-        same_shape(a, b) or retold(a, b, same_shape) for a, b in zip(before, after, strict=True)
+        same_shape(a, b) or retold(a, b, same_shape) or in_any_order(a, b, same_shape)
+        for a, b in zip(before, after, strict=True)
     ):
         return EditKind.SAME_SHAPE
     return EditKind.CHANGED

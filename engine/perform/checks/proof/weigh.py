@@ -30,6 +30,7 @@ from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
+from engine.perform.checks.proof.still_there import still_there
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
@@ -214,6 +215,10 @@ class Weighing(EditedTests):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
+        after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
+        for text in [*still_there(self.task, after)][:2]:
+            self.faults.append(rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
         for one in owned:
             if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
                 text = f"{one.path} says that something is still to be done: {later[:120]}"
