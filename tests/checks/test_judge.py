@@ -96,6 +96,7 @@ async def test_a_red_test_that_turns_green_is_a_proof(bench, place, trees):
     assert runs(place, judged) == ["R0", "R1", "R0 again", "R3", "boundary", "neighbours", "neighbours R3"], (
         "neither oracle nor tests are touched: R1 is the only full run; the red file is red once more"
     )
+    assert len(bench.calls) == 3, "R0, R1, and one sitting for all that comes after: each start is most of a small run"
     done = [p for p in told if p.state == "done"]
     assert [(p.check, p.verdict, p.task, p.effect) for p in done] == [("pytest", "PASS", "1.1", "e9")]
     the_record_binds_tree_and_results(place, judged)

@@ -67,6 +67,8 @@ class Scales:
         self.unwatched: list[str] = []
         """Changed source files that no test reads."""
         self.excused: set[str] = set()
+        self.unrepeated: list[CheckSpec] = []
+        """Checks of which the base is to be repeated still, before its red is believed."""
         self.waived: list[tuple[str, rules.Regression]] = []
         """Regressions of R1 that a grant lets be, by check."""
         usual = [spec for spec in trial.specs if not spec.strict]

@@ -102,6 +102,9 @@ class Weighing(EditedTests):
             mine = [proof for proof in self.proofs if proof.check == spec.name and proof.path]
             fixed = tuple(dict.fromkeys(proof.path for proof in mine if proof.kind == "fixed"))
             runs: list[Ahead] = []
+            if spec in self.unrepeated:
+                again = Ask(known=self.trial.known, helpers=self.change.helpers)
+                runs.append(Ahead(tree=rooms.base, files=self.trial.files_for(spec, fixed), ask=again))
             if self._lone(spec):
                 runs.append(Ahead(tree=rooms.base, files=fixed, ask=self._confirming(spec)))
             ids = {
@@ -126,6 +129,8 @@ class Weighing(EditedTests):
 
     async def _confirm(self) -> None:
         """An old test that was red once may have been unlucky: red again on the base, alone, or it proves nothing."""
+        for spec in self.unrepeated:
+            await self._repeat_base(spec)
         for spec in self.tests:
             mine = [proof for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name]
             files = tuple(dict.fromkeys(proof.path for proof in mine if proof.path))[:4]
