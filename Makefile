@@ -44,6 +44,7 @@ torture: $(STAMP) ## slow kill and fault runs
 	@$(PY) -m pytest -m torture --timeout 3600 tests
 	@$(PY) -m tests.simulate 0 10000
 	@DEVTEAM_DEEP=1 $(PY) -m pytest -m hypothesis -n auto tests
+	@DEVTEAM_DEEP=1 $(PY) -m pytest -n auto $$(cat tests/dear_tests.txt)
 
 pictures: $(STAMP) ## every screen at every size in every look, also those that make test leaves out
 	@$(PY) -m pytest -n auto tests/tui/test_screens.py tests/tui/test_screenshots.py

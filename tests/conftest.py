@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import lean_python
-from tests.depth import examples
+from tests.depth import examples, left_out
 from tests.patience import slowness
 
 sys.dont_write_bytecode = False
@@ -39,8 +39,12 @@ def pytest_xdist_auto_num_workers() -> int:
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The longer limits of the torture runs grow in the same measure."""
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Dear tests take turns (tests/depth.py). The longer limits of the torture runs grow with the slowness."""
+    if later := left_out(items):
+        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in later])
+        items[:] = [item for item in items if item.nodeid not in later]
     slow = max(2.0, slowness())
     for item in items:
         if mark := item.get_closest_marker("timeout"):

@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import depth
+
 ROOT = Path(__file__).parents[1]
 FEW = 5
 """More failures than this are no accident, and nobody waits for them to be repeated."""
@@ -97,7 +99,12 @@ def with_it_hidden(path: str) -> list[str]:
 def everything() -> int:
     lint = Beside("make", "-s", "lint")
     hidden = [Beside(*command) for command in [with_it_hidden(os.environ.get("PATH", os.defpath))] if command]
-    code = run(["-m", ORDINARY], os.environ, go_on=lambda: not lint.failed())
+    turn = {} if depth.deep() else depth.of_this_commit()
+    if turn:
+        print(
+            "Of the dear tests a third runs, by turns of commits (tests/depth.py); DEVTEAM_DEEP=1 runs all.", flush=True
+        )
+    code = run(["-m", ORDINARY], {**os.environ, **turn}, go_on=lambda: not lint.failed())
     if lint.end():
         for job in hidden:
             job.stop()
