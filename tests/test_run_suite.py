@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run_suite import FEW, run, with_it_hidden
+from tests.run_suite import FEW, rewrite_assertions, run, with_it_hidden
 
 ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(); Path('seen').touch(); assert seen\n"
 
@@ -44,3 +44,18 @@ def test_nothing_runs_twice_where_there_is_nothing_to_hide(tmp_path: Path) -> No
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     assert "tests.without_bwrap" in with_it_hidden(str(tmp_path))
+
+
+def test_assertions_are_rewritten_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    for name, value in {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}.items():
+        monkeypatch.setenv(name, value)
+    test = tmp_path / "tests" / "core" / "test_it.py"
+    test.parent.mkdir(parents=True)
+    test.write_text("def test_a():\n    assert 1\n")
+    rewrite_assertions(tmp_path)
+    [kept] = test.parent.glob("__pycache__/*-pytest-*.pyc")
+    test.write_text("def test_a():\n    assert 1\n\n")
+    before = kept.stat().st_mtime_ns
+    rewrite_assertions(tmp_path)
+    assert kept.stat().st_mtime_ns == before, "a clone that was rewritten is not collected once more"
