@@ -8,8 +8,9 @@ from engine.core import events as ev
 from engine.core.retention import Use
 from engine.core.wording import plural
 from engine.journal import Journal, JournalMissing
-from engine.perform.cleaning import Cleaner, Cleaning, Removed
+from engine.perform.cleaning import REPLACED, Cleaner, Cleaning, Removed
 from engine.perform.workspace.old_sprints import size_of
+from engine.perform.workspace.replaced import REF
 from engine.perform.workspace.store import Store
 from engine.project import Project, load_state
 
@@ -70,6 +71,8 @@ def words(done: Cleaning, *, dry_run: bool) -> list[str]:
     ]
     if stayed:
         lines.append(f"kept whole: {', '.join(stayed)}")
+    if any(one.what == REPLACED for one in done.removed):
+        lines.append(f"git log --first-parent {REF} lists them; git checkout COMMIT -- PATH brings a file back")
     if any(one.what == "refs" for one in done.removed):
         lines.append("kept of all: the journal, plans, reports, and the evidence of every commit")
     return lines
@@ -80,8 +83,12 @@ def _listed(removed: Sequence[Removed]) -> str:
     for one in removed:
         files, size = by_kind.get(one.what, (0, 0))
         by_kind[one.what] = files + one.files, size + one.bytes
-    return ", ".join(
-        plural(files, "ref") if what == "refs" else f"{what} ({plural(files, 'file')}, {size / 1e6:.1f} MB)"
-        for what, (files, size) in by_kind.items()
-        if files
-    )
+    return ", ".join(_counted(what, files, size) for what, (files, size) in by_kind.items() if files)
+
+
+def _counted(what: str, files: int, size: int) -> str:
+    if what == "refs":
+        return plural(files, "ref")
+    if what == REPLACED:
+        return f"what {plural(files, 'landing')} replaced, kept in {REF}"
+    return f"{what} ({plural(files, 'file')}, {size / 1e6:.1f} MB)"

@@ -18,6 +18,7 @@ from engine.core.model import Struct
 from engine.core.retention import Trace, Use, leaving, use_of
 from engine.core.state import State
 from engine.paths import StatePaths
+from engine.perform.workspace import replaced
 from engine.perform.workspace.old_sprints import (
     compact,
     drop_refs,
@@ -36,6 +37,8 @@ BY_SPRINT = ("checkpoints", "aside", "baselines", "rules", "sprints", "logs")
 """Folders of the state directory with a folder for each sprint."""
 WORN = ("lanes/*", "room/*", "scratch/*", "tmp/*", "index/lane-*", "index/room-*")
 """What every run makes anew."""
+REPLACED = "replaced"
+"""Landings whose replaced files move to the one ref that has those of all older ones."""
 RECENT = 3600.0
 """Seconds: evidence so young may belong to something that is not recorded yet."""
 
@@ -106,7 +109,7 @@ class Cleaner:
     def _sprints(self) -> list[str]:
         """Sprints that have left something, oldest first."""
         found = {path.name for name in BY_SPRINT for path in (self._places.root / name).glob("*/")}
-        found |= {name.split("/")[2] for name in self._store.repo.refs("refs/devteam") if not holds_the_users(name)}
+        found |= {name.split("/")[2] for name in self._store.repo.refs("refs/devteam")}
         return sorted(found & set(self._journal.streams()), key=_age)
 
     def _use(self, sprint: str) -> Use:
@@ -146,11 +149,22 @@ class Cleaner:
             paths.append(self._places.homes_of(sprint))
         for path in paths:
             yield from self._gone(path, sprint, dry_run)
-        refs = refs_of(self._store, sprint)
-        if refs:
-            if not dry_run:
-                drop_refs(self._store, refs)
-            yield Removed(what="refs", sprint=sprint, files=len(refs))
+        found = refs_of(self._store, sprint)
+        landed = {name: oid for name, oid in found.items() if holds_the_users(name)}
+        refs = {name: oid for name, oid in found.items() if name not in landed}
+        # What landings replaced first: the files are told apart by what the rest of the repository has.
+        gone, folded = self._landings(landed, dry_run)
+        if refs and not dry_run:
+            drop_refs(self._store, refs)
+        if refs or gone:
+            yield Removed(what="refs", sprint=sprint, files=len(refs) + gone)
+        if folded:
+            yield Removed(what=REPLACED, sprint=sprint, files=folded)
+
+    def _landings(self, refs: dict[str, str], dry_run: bool) -> tuple[int, int]:
+        if not refs:
+            return 0, 0
+        return (len(refs), len(replaced.only_there(self._store, refs))) if dry_run else replaced.fold(self._store, refs)
 
     def _evidence(self, going: Sequence[str], dry_run: bool) -> Iterator[Removed]:
         if not going:

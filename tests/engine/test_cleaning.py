@@ -15,7 +15,8 @@ from engine.core.state import State, Status
 from engine.journal import EngineLock, EngineRunning
 from engine.perform import cleaning
 from engine.perform.checks.run.evidence import Store as EvidenceStore
-from engine.perform.workspace import old_sprints
+from engine.perform.workspace import old_sprints, replaced
+from engine.perform.workspace.git import Git, GitError
 from engine.plans.sprints import SprintFolder, new_sprint
 from engine.project import Project
 from engine.service.cleaning import clean, words
@@ -48,9 +49,11 @@ class House:
         (self.folder / ".devteam" / "scenario.toml").write_text(words)
         return made
 
+    def all_refs(self) -> list[str]:
+        return small.git(self.folder, "for-each-ref", "--format=%(refname)").split()
+
     def refs(self, sprint: str) -> list[str]:
-        listed = small.git(self.folder, "for-each-ref", "--format=%(refname)").split()
-        return [name for name in listed if f"devteam/{sprint}" in name]
+        return [name for name in self.all_refs() if f"devteam/{sprint}" in name]
 
     def traces(self, sprint: str) -> list[str]:
         root = self.project.state.root
@@ -89,8 +92,8 @@ async def test_a_landed_sprint_goes_and_the_evidence_of_its_commits_stays(house:
     done = clean(house.desk, 0, dry_run=False)
     assert {(one.what, one.sprint) for one in done.removed} >= {("refs", first), ("logs", first), ("homes", first)}
     assert house.traces(first) == []
-    left = house.refs(first)
-    assert left and all("/backup/land-" in name for name in left), "only what landing replaced: it may be nowhere else"
+    assert house.refs(first) == [], "what landing replaced is in the user's own history"
+    assert replaced.REF not in house.all_refs()
     assert list((root / "lanes").iterdir()) == []
     store = EvidenceStore(house.project.state.evidence)
     for evidence in commits:
@@ -100,6 +103,70 @@ async def test_a_landed_sprint_goes_and_the_evidence_of_its_commits_stays(house:
     assert any("kept of all: the journal" in line for line in words(done, dry_run=False))
     assert clean(house.desk, 0, dry_run=False).leaving == (), "once is enough"
     assert house.desk.state(first).outcome == "done", "the journal still tells it"
+
+
+async def _landed_over(house: House, mine: str) -> SprintFolder:
+    """A sprint that lands over a file of the user's which no commit of theirs has."""
+    sprint = house.next()
+    (house.folder / "word.txt").write_text(mine)
+    state = await house.run(sprint)
+    assert state.outcome == "done", state.outcome_reason
+    ok, lines = land_sprint(house.desk, sprint.id, branch=False, patch=None, apply=True)
+    assert ok, lines
+    # The sprint carries it as a commit of the user's; history that is written anew leaves the backup alone with it.
+    small.git(house.folder, "commit", "-q", "--amend", "-m", "mine")
+    tree = small.git(house.folder, "rev-parse", "HEAD^{tree}").strip()
+    small.git(house.folder, "reset", "-q", small.git(house.folder, "commit-tree", tree, "-m", "anew").strip())
+    return sprint
+
+
+async def test_replaced_files_of_many_landings_are_on_one_ref_and_can_be_brought_back(house: House) -> None:
+    sprints = [await _landed_over(house, f"mine {number}\n") for number in range(2)]
+    assert all(any("/backup/land-" in name for name in house.refs(one.id)) for one in sprints)
+    for one in sprints:  # written anew: only the user can say that it landed
+        small.git(house.folder, "tag", f"kept-{one.id}", f"devteam/{one.id}")
+    dry = clean(house.desk, 0, dry_run=True)
+    assert any(f"replaced, kept in {replaced.REF}" in line for line in words(dry, dry_run=True)), words(
+        dry, dry_run=True
+    )
+    assert replaced.REF not in house.all_refs()
+    done = clean(house.desk, 0, dry_run=False)
+    assert [one for one in done.removed if one.what in ("refs", cleaning.REPLACED)] == [
+        one for one in dry.removed if one.what in ("refs", cleaning.REPLACED)
+    ], "the dry run told it as it came"
+    assert [name for name in house.all_refs() if "devteam" in name] == [replaced.REF], "one, for all of them"
+    small.git(house.folder, "gc", "-q", "--prune=now")
+    listed = small.git(house.folder, "log", "--first-parent", "--format=%H %s", replaced.REF).splitlines()
+    found = {line.split(" ", 1)[1]: line.split()[0] for line in listed}
+    for number, sprint in enumerate(sprints):
+        commit = found[f"devteam: your files that landing {sprint.id} replaced"]
+        assert small.git(house.folder, "show", f"{commit}:word.txt") == f"mine {number}\n"
+    assert any("brings a file back" in line for line in words(done, dry_run=False))
+    assert clean(house.desk, 0, dry_run=False).leaving == (), "once is enough"
+
+
+async def test_within_the_retention_what_a_landing_replaced_keeps_its_own_ref(house: House) -> None:
+    before = [name for name in house.all_refs() if "/backup/land-" in name]
+    assert before
+    clean(house.desk, 1, dry_run=False)
+    assert [name for name in house.all_refs() if "/backup/land-" in name] == before
+
+
+async def test_backups_that_cannot_be_put_together_stay(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    sprint = await _landed_over(house, "mine\n")
+    small.git(house.folder, "tag", "kept", f"devteam/{sprint.id}")
+    line = Git.line
+
+    def broken(self: Git, *words: str, **more: object) -> str:
+        if words[0] == "commit-tree":
+            raise GitError(words, 128, "no room")
+        return line(self, *words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Git, "line", broken)
+    done = clean(house.desk, 0, dry_run=False)
+    assert not any(one.what == cleaning.REPLACED for one in done.removed)
+    (kept,) = house.refs(sprint.id)
+    assert small.git(house.folder, "show", f"{kept}:word.txt") == "mine\n"
 
 
 async def test_the_next_sprint_runs_after_everything_was_cleaned(house: House) -> None:
@@ -174,7 +241,7 @@ async def test_a_run_that_begins_cleans_by_itself_and_says_so(house: House) -> N
     third = house.next()
     await house.run(third)
     assert house.traces(house.sprint.id) == []
-    assert all("/backup/land-" in name for name in house.refs(house.sprint.id))
+    assert house.refs(house.sprint.id) == []
     assert house.traces(second.id)
     assert any("cleaned up after 1 ended sprint" in note.text for note in _notes(house, third.id))
 

@@ -162,9 +162,8 @@ def flat(seen: list[Figures]) -> list[str]:
         for name in ("descriptors", "threads"):
             if getattr(late, name) > getattr(early, name) + 2:
                 wrong.append(f"{name} grew from {getattr(early, name)} to {getattr(late, name)}")
-    landed = len(seen) - 1 - (KEEP + 2)  # what a landing replaced stays on a ref
-    for name, more in (("temporary", 2), ("refs", 2 + landed)):
-        if getattr(last, name) > getattr(warm, name) + more:
+    for name in ("temporary", "refs"):
+        if getattr(last, name) > getattr(warm, name) + 2:
             wrong.append(f"{name} grew from {getattr(warm, name)} to {getattr(last, name)}")
     evidence = 4 * attempts  # of every landed commit, which stays
     if last.state_files - warm.state_files > evidence:

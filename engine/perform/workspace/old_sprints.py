@@ -32,14 +32,13 @@ def is_checked_out(store: Store, sprint: str) -> bool:
 
 
 def refs_of(store: Store, sprint: str) -> dict[str, str]:
-    """Branch, mirror, base, baselines, kept trees, backups of rollbacks. What a landing replaced stays: files of the
-    user's may be nowhere else. A name that another's begins with is not another's."""
-    found = store.repo.refs(branch_of(sprint), ref_of(sprint))
-    return {name: oid for name, oid in found.items() if not holds_the_users(name)}
+    """Branch, mirror, base, baselines, kept trees, backups of rollbacks, what landings replaced. A name that another's
+    begins with is not another's."""
+    return store.repo.refs(branch_of(sprint), ref_of(sprint))
 
 
 def holds_the_users(ref: str) -> bool:
-    """What a landing replaced."""
+    """What a landing replaced: files of the user's that may be nowhere else (`replaced.py`)."""
     return "/backup/land-" in ref
 
 
