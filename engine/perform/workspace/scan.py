@@ -16,6 +16,7 @@ from engine.perform.workspace import trees
 from engine.perform.workspace.facts import Odd, Scan
 from engine.perform.workspace.git import Git, nul_list, nul_split
 from engine.perform.workspace.names import shown
+from engine.perform.workspace.unchanging import Kept
 
 MAX_FILE = 5_000_000
 MANY = 200
@@ -50,19 +51,20 @@ def view(git: Git, index: Path, folder: Path) -> View:
     return View(git.with_index(index, folder), index, folder, ours=True)
 
 
-_held: dict[Path, tuple[tuple[int, int, int], str]] = {}
+_held: Kept[tuple[tuple[int, int, int], str]] = Kept(256)
+"""By index: there are some for each lane and each sprint that this process has seen."""
 
 
 def holds(seen: View, tree: str) -> None:
     """Remember which tree is in an index, until anybody writes to it."""
     stamp = _stamp(seen.index)
     if seen.ours and stamp is not None:
-        _held[seen.index] = (stamp, tree)
+        _held.put((seen.index,), (stamp, tree))
 
 
 def held(seen: View) -> str:
     """The tree that is in an index; empty: git has to be asked."""
-    stamp, tree = _held.get(seen.index, (None, ""))
+    stamp, tree = _held.get((seen.index,)) or (None, "")
     return tree if stamp is not None and stamp == _stamp(seen.index) else ""
 
 
@@ -163,7 +165,7 @@ def refresh(
             _sort(seen.folder, path, fresh, [], odd, max_file)
     tree = held(seen) if not gone and not fresh else ""
     if gone or fresh:
-        _held.pop(seen.index, None)
+        _held.forget((seen.index,))
     if gone:
         seen.git.run("update-index", "--force-remove", "-z", "--stdin", stdin=nul_list(gone))
     if fresh:

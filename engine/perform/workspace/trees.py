@@ -127,7 +127,7 @@ def fs_path(path: bytes) -> str:
 
 FEW = 100
 """New names that are put in their places one by one."""
-_trees: Kept[str] = Kept(5000)
+_trees: Kept[str] = Kept(1000)
 _names: Kept[tuple[str, ...]] = Kept(8)
 _entries: Kept[Mapping[bytes, tuple[bytes, bytes]]] = Kept(8)
 

@@ -38,6 +38,10 @@ class Kept(Generic[T]):
             while len(self._values) > self._most or (self._weight > self._rows and len(self._values) > 1):
                 self._weight -= self._values.popitem(last=False)[1][1]
 
+    def forget(self, key: Key) -> None:
+        with self._lock:
+            self._weight -= self._values.pop(key, (None, 0))[1]
+
     def newest(self, wanted: Callable[[Key], bool]) -> tuple[Key, T] | None:
         """What was asked for last among the keys that are wanted."""
         with self._lock:
