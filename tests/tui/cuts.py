@@ -15,12 +15,12 @@ from textual.widget import Widget
 
 from tui.app.application import DevteamApp
 from tui.kit import paint
+from tui.kit.arrange import WORK_LEAST
 from tui.kit.canvas import Canvas
 from tui.kit.framed import Framed
 from tui.kit.glyphs import plain_ascii
 from tui.kit.line_view import LineView
 from tui.kit.paint import Line, cells_of, plain
-from tui.kit.row_list import RowList
 
 MARKS = re.compile(r"…|\.\.\.|~(?=\W|$)")
 GAPS = re.compile(r" {3,}|[─-]{3,}")
@@ -141,21 +141,20 @@ def blanks(row: str, width: int) -> int:
 
 
 def beside(pane: Pane, others: list[Pane]) -> int:
-    """Columns that are free over the whole height of what stands beside a pane; those of an output are not, because the
-    next line that an agent says may fill them."""
+    """Columns that are free over the whole height of what stands beside a pane; an output gives away only what it has
+    beyond the width that it needs to be read."""
     free = 0
     for other in others:
-        if isinstance(other.canvas, LineView):
-            continue
         near = 0 <= other.region.x - pane.region.right <= FRAME or 0 <= pane.region.x - other.region.right <= FRAME
         if near and other.region.y < pane.region.bottom and pane.region.y < other.region.bottom:
-            free = max(free, other.free_columns)
+            talk = isinstance(other.canvas, LineView)
+            to_give = other.region.width - WORK_LEAST if talk else other.region.width
+            free = max(free, min(other.free_columns, to_give))
     return free
 
 
 def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
-    """Every word that was cut although there was room for the rest: in its row, below it, or in the pane beside it.
-    An entry of a list is one row, and the pane beside it says the whole of the one that is chosen."""
+    """Every word that was cut although there was room for the rest: in its row, below it, or in the pane beside it."""
     wrong = on_borders(app, cuts)
     shown = panes(app)
     for pane in shown:
@@ -165,7 +164,7 @@ def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
                 code = CODE.match(row) is not None  # wrapped where somebody asks for it
                 if missing <= (free := blanks(row, pane.width)):
                     wrong.append(f"#{name}: {missing} cells are cut beside {free} blanks: {row!r}")
-                elif missing <= pane.free_rows * pane.width and not code and not isinstance(pane.canvas, RowList):
+                elif missing <= pane.free_rows * pane.width and not code:
                     wrong.append(f"#{name}: {missing} cells are cut above {pane.free_rows} free rows: {row!r}")
                 elif missing <= (free := beside(pane, shown) - A_WORD) and not code:
                     wrong.append(f"#{name}: {missing} cells are cut, the pane beside has {free} free columns: {row!r}")

@@ -11,6 +11,7 @@ from textual.widgets import Input
 
 from engine.core.state import Status
 from engine.link.protocol import Answered, AnyQuery, GetDiff
+from screenshots.make import link_at, recorded
 from tests.tui.driving import app_on, press, running, settle
 from tests.tui.lanes import live_lanes, many_tasks
 from tests.tui.links import LiveLink, live
@@ -21,7 +22,7 @@ from tui.app.saved import Saved, read, write
 from tui.kit.jumps import Jump, fits, next_task
 from tui.kit.paint import plain
 from tui.kit.panes import PaneName
-from tui.kit.row_list import RowList, matching
+from tui.kit.row_list import RowList, matching, unfolded
 from tui.panels.output import OutputPanel
 from tui.panels.tasks import TasksPanel
 from tui.screens.settings import Settings
@@ -362,3 +363,35 @@ async def test_a_question_cites_the_hunk_in_sight_and_its_draft_is_kept() -> Non
         await pilot.press(*"why")
         await press(pilot, "escape", "question_mark")
         assert app.screen.query_one(Input).value == "src/app/part.py:10: why"
+
+
+def test_a_cut_row_of_a_list_goes_on_while_there_are_rows_left() -> None:
+    whole = ((" ✔ ", "good"), ("T1.3 Settle debts with the fewest payments", "fg"))
+    cut = ((" ✔ ", "good"), ("T1.3 Settle debts wit…", "fg"))
+    short = ((" ✔ ", "good"), ("T1.1 Format", "fg"))
+    rows = [(0, short, short), (1, cut, whole), (2, cut, whole)]
+    assert [number for number, _ in unfolded(rows, 25, 3)] == [0, 1, 2]  # no row is free
+    some = unfolded(rows, 25, 4)
+    assert [number for number, _ in some] == [0, 1, 1, 2]
+    assert plain([some[1][1], some[2][1]]).split() == plain([whole]).split()
+    assert all(len(plain([line])) <= 25 for _, line in unfolded(rows, 25, 9))
+    assert "…" not in plain([line for _, line in unfolded(rows, 25, 9)])
+
+
+async def test_keys_step_over_a_row_that_takes_two() -> None:
+    """At 80 columns a task's title takes two rows of the page of questions: one key goes to the next entry."""
+    app = app_on(link_at(len(recorded())))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(pilot)
+        app.act("questions")
+        await settle(pilot)
+        menu = app.screen.query_one("#list", RowList)
+        numbers = [number for number in dict.fromkeys(menu._seen) if number not in menu._skip]
+        assert len(menu._seen) > len(set(menu._seen)), "nothing was unfolded: the test shows nothing"
+        menu.focus()
+        await press(pilot, "home")
+        seen = [menu.cursor]
+        for _ in numbers[1:]:
+            await press(pilot, "down")
+            seen.append(menu.cursor)
+        assert seen == numbers

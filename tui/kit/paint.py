@@ -6,6 +6,7 @@ backgrounds ("on-raised"). Panels are pure functions from a snapshot to lines; o
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
@@ -165,6 +166,23 @@ def wrap_to(text: str, width: int, style: str, most: int, *, first: str = "", el
         *lines[: most - 1],
         ((indent, tone), (fit(words, width - cells_of(indent) - len(ellipsis), "") + ellipsis, style)),
     ]
+
+
+def wrap_spans(line: Line, width: int, indent: int) -> list[Line]:
+    """A line of several styles over as many as it needs, broken after blanks; the further ones are indented."""
+    out: list[list[Span]] = [[]]
+    for text, style in line:
+        for word in re.findall(r" *[^ ]+|  *$", text):
+            if out[-1] and width_of(out[-1]) + cells_of(word) > width:
+                out.append([(" " * indent, "")])
+                word = word.lstrip()
+            while width_of(out[-1]) + cells_of(word) > width:  # longer than a line
+                piece = head_of(word, max(1, width - width_of(out[-1])))
+                out[-1].append((piece, style))
+                word = word[len(piece) :]
+                out.append([(" " * indent, "")])
+            out[-1].append((word, style))
+    return [tuple(spans) for spans in out]
 
 
 def side_by_side(left: Sequence[Line], right: Sequence[Line], left_width: int, gap: int = 3) -> list[Line]:

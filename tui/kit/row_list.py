@@ -9,7 +9,12 @@ from textual.binding import Binding
 from textual.message import Message
 
 from tui.kit.framed import Framed
-from tui.kit.paint import Line
+from tui.kit.paint import Line, cells_of, plain, wrap_spans
+
+APART = "   "
+"""Blanks between what stands at the left of a row and what stands at its right: such a row is one row."""
+NARROWEST = 16
+"""Cells of a list below which nothing is unfolded."""
 
 
 class RowList(Framed):
@@ -49,7 +54,7 @@ class RowList(Framed):
         self._whole: tuple[Line, ...] = ()
         self._skip: frozenset[int] = frozenset()
         self._seen: list[int] = []
-        """Numbers of the rows that are shown."""
+        """For each row of the screen the number of the row it shows: of one that is unfolded several times the same."""
         if title:
             self.border_title = title
 
@@ -70,10 +75,12 @@ class RowList(Framed):
                 self.post_message(self.Moved(self, self.cursor))
 
     def _sift(self) -> None:
-        self._seen = matching(self._whole, self._skip, self.needle)
-        self.set_lines([self._rows[number] for number in self._seen])
+        numbers = matching(self._whole, self._skip, self.needle)
+        shown = unfolded([(number, self._rows[number], self._whole[number]) for number in numbers], *self.room)
+        self._seen = [number for number, _ in shown]
+        self.set_lines([line for _, line in shown])
         if self.needle:
-            found = sum(number not in self._skip for number in self._seen)
+            found = sum(number not in self._skip for number in numbers)
             self.border_subtitle = f"{found} of {len(self._rows) - len(self._skip)}"
             self._sifted = True
         elif self._sifted:
@@ -110,13 +117,14 @@ class RowList(Framed):
         return "on-selected" if number == self.cursor and self.lines and number not in self._skip else ""
 
     def action_move(self, by: int) -> None:
-        before, at = self.cursor, self._at()
-        target = max(0, min(len(self._seen) - 1, at + by))
+        before, numbers = self.cursor, list(dict.fromkeys(self._seen))
+        at = numbers.index(self.cursor) if self.cursor in numbers else 0
+        target = max(0, min(len(numbers) - 1, at + by))
         step = 1 if by > 0 else -1
-        while 0 <= target < len(self._seen) and self._seen[target] in self._skip:
+        while 0 <= target < len(numbers) and numbers[target] in self._skip:
             target += step
-        if 0 <= target < len(self._seen):
-            self.cursor = self._seen[target]
+        if 0 <= target < len(numbers):
+            self.cursor = numbers[target]
         if self.cursor != before:
             self._reveal()
             self.refresh()
@@ -142,6 +150,23 @@ class RowList(Framed):
             self.cursor = number
             self.refresh()
             self.post_message(self.Picked(self, number) if again else self.Moved(self, number))
+
+
+def unfolded(rows: Sequence[tuple[int, Line, Line]], width: int, height: int) -> list[tuple[int, Line]]:
+    """Rows that were cut go on in a second one under their first word, while the list has rows left."""
+    spare = height - len(rows)
+    out: list[tuple[int, Line]] = []
+    for number, line, whole in rows:
+        words = plain([whole])
+        lines = [line]
+        cut = plain([line]).endswith(("…", "...")) and cells_of(words) > width
+        if cut and spare > 0 and width > NARROWEST and APART not in words:
+            lines = wrap_spans(whole, width, len(words) - len(words.lstrip()) + 2)
+        if len(lines) - 1 > spare:
+            lines = [line]
+        spare -= len(lines) - 1
+        out += [(number, part) for part in lines]
+    return out
 
 
 def matching(rows: Sequence[Line], skip: frozenset[int], needle: str) -> list[int]:

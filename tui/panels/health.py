@@ -169,7 +169,11 @@ def _failing(view: View, last: Record, width: int) -> list[Line]:
     lines = [_row("failing", [(plural(len(last.failing), "test"), "bad")], width)]
     for name in last.failing[:3]:
         short = outside(name).rsplit("::", 1)[-1]
-        lines.append(crop([(f"  {view.glyphs.bad} ", "bad"), (short, "fg")], width))
+        first, *more = wrap_to(
+            short, width - 4, "fg", 2, ellipsis=view.glyphs.ellipsis
+        )  # a name is never cut beside room
+        lines.append(((f"  {view.glyphs.bad} ", "bad"), *first))
+        lines += [(("    ", ""), *line) for line in more]
     if len(last.failing) > 3:
         lines.append(crop([(f"    {len(last.failing) - 3} more", "muted")], width))
     return lines
@@ -207,9 +211,11 @@ def _guards(view: View, task: TaskState | None, width: int, *, quiet: bool = Tru
         lines.append(_row("breaker", words, width))
     recent = sum(at > view.now - HOUR for at in state.recent_calls)
     limit = state.policy.limits.calls_per_hour
-    lines.append(
-        _row("calls", [(f"{recent}", "warn" if recent >= limit else "fg"), (f" of {limit} this hour", "muted")], width)
-    )
+    counted: Span = (f"{recent}", "warn" if recent >= limit else "fg")
+    said = f" of {limit} this hour"
+    if LABEL + cells_of(counted[0]) + cells_of(said) > width:
+        said = f" of {limit}/hour"
+    lines.append(_row("calls", [counted, (said, "muted")], width))
     if task is not None:
         used = {key: number for key, number in task.recoveries.items() if number}
         most = state.policy.monitor.recoveries

@@ -45,7 +45,8 @@ def _head(view: View, task: TaskState, number: int, facts: IterationFacts, width
     limit = view.state.policy.max_iterations + task.granted
     word = facts.decision.value if facts.decision is not None else "in progress"
     title = f"T{outside(task.id)} {outside(task.spec.title)}"
-    lines = [spread([(title, "fg bold")], [(word, f"{of_decision(facts.decision)} bold")], width)]
+    first, *more = wrap(title, max(16, width - cells_of(word) - 2), "fg bold")
+    lines = [spread(first, [(word, f"{of_decision(facts.decision)} bold")], width), *more]
     took = duration(facts.ended_at - facts.started_at) if facts.ended_at > facts.started_at else ""
     parts: list[Span] = [(f"iteration {number} of {limit}", "fg")]
     parts.append((f"  {outside(view.rung_name(facts.rung))}", f"rung-{min(facts.rung, 3) + 1}"))
