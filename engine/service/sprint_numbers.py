@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 
+from engine.journal import JournalError
+from engine.link.user_errors import UserError
 from engine.perform.workspace.facts import Identity, Refused
 from engine.perform.workspace.repository import find
 from engine.service.local import Desk
@@ -13,7 +16,7 @@ NUMBERED = re.compile(r"(\d{3,})-")
 
 
 def highest_number(desk: Desk) -> int:
-    """The highest that git or the state folder knows; 0: none. A new sprint must not take up an old one's branch."""
+    """The highest that git, the journal or the state folder knows; 0: none. A new sprint must not take up an old one's branch."""
     project = desk.project
     try:
         refs = find(project.root, Identity(), project.home).refs(*REFS)
@@ -22,4 +25,6 @@ def highest_number(desk: Desk) -> int:
     names = [name.removeprefix(prefix) for name in refs for prefix in REFS if name.startswith(prefix)]
     kept = project.state.root / "sprints"
     names += [path.name for path in kept.iterdir()] if kept.is_dir() else []
+    with contextlib.suppress(JournalError, UserError, OSError), desk.viewer() as journal:
+        names += journal.streams()  # cleaned and its folder removed: what is recorded of it is still there
     return max((int(match[1]) for name in names if (match := NUMBERED.match(name))), default=0)

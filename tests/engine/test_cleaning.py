@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ from engine.project import Project
 from engine.service.cleaning import clean, words
 from engine.service.landing import land_sprint
 from engine.service.local import Desk
+from engine.service.sprint_numbers import highest_number
 from engine.session import Session
 from engine.session_options import Options
 from tests.engine import small
@@ -288,3 +290,11 @@ def test_a_commit_is_in_the_users_history_only_by_refs_of_the_users(tmp_path: Pa
     assert not old_sprints.in_users_history(work.store, "0" * 40)
     small.git(repo, "tag", "mine", made)
     assert old_sprints.in_users_history(work.store, made)
+
+
+async def test_a_number_that_only_the_journal_knows_is_not_given_again(house: House) -> None:
+    """Cleaned, and its folder removed by hand: its record would be taken for the new sprint's."""
+    clean(house.desk, 0, dry_run=False)
+    shutil.rmtree(house.sprint.path)
+    assert house.refs(house.sprint.id) == []
+    assert highest_number(house.desk) == int(house.sprint.id.partition("-")[0])
