@@ -16,7 +16,7 @@ NUMBERED = re.compile(r"(\d{3,})-")
 
 
 def highest_number(desk: Desk) -> int:
-    """The highest that git, journal or state folder know; 0: none. A new sprint must not take up an old one's branch."""
+    """The highest that git, journal or state folder know; 0: none. No new sprint takes up an old one's branch."""
     project = desk.project
     try:
         refs = find(project.root, Identity(), project.home).refs(*REFS)
