@@ -1,8 +1,9 @@
 """How much of what is dear each `make test` runs: a share, another one for each commit; all of it in `make torture`.
 
 Properties draw a share of their examples. Of the dear tests, which `dear_tests.txt` names, a third runs: those whose
-turn it is by the commit. A test file that the commit or the work tree changes runs whole, and so does whatever somebody
-runs by hand: turns are taken by `make test` alone. A renamed test is no longer named, and runs always.
+turn it is by the commit. A test file that the commit or the work tree changes runs whole, so do all tests of a room
+whose sources it changes, and whatever somebody runs by hand: turns are taken by `make test` alone. A renamed test is no
+longer named, and runs always.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import subprocess
 import zlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 ROOT = Path(__file__).parents[1]
 DEAR = ROOT / "tests" / "dear_tests.txt"
@@ -20,7 +21,8 @@ SHARE = 8
 TURNS = 3
 TURN, WHOLE = "DEVTEAM_TURN", "DEVTEAM_WHOLE"
 
-Thing = TypeVar("Thing")
+ROOMS = {"engine/perform/checks/": "tests/checks/", "tui/": "tests/tui/"}
+"""Where the dear tests of a room are."""
 
 
 def deep() -> bool:
@@ -37,12 +39,6 @@ def turn() -> int | None:
     return int(given) if given and not deep() else None
 
 
-def its_turn(things: Sequence[Thing]) -> list[Thing]:
-    """Those of `things` whose turn it is, or all."""
-    now = turn()
-    return [thing for at, thing in enumerate(things) if now is None or (at + now) % TURNS == 0]
-
-
 def of_this_commit(root: Path = ROOT) -> dict[str, str]:
     """What `make test` tells its workers: whose turn it is, and the files that run whole. Nothing without git: then
     everything runs."""
@@ -52,11 +48,14 @@ def of_this_commit(root: Path = ROOT) -> dict[str, str]:
         return done.stdout.strip() if done.returncode == 0 else ""
 
     try:
-        commit, changed = git("rev-parse", "HEAD"), git("diff", "--name-only", "HEAD~1", "--", "tests")
-        new = git("ls-files", "--others", "--exclude-standard", "--", "tests")
+        commit, changed = git("rev-parse", "HEAD"), git("diff", "--name-only", "HEAD~1")
+        new = git("ls-files", "--others", "--exclude-standard")
     except OSError:
         return {}
-    return {TURN: str(int(commit, 16) % TURNS), WHOLE: f"{changed}\n{new}"} if commit else {}
+    paths = [*changed.splitlines(), *new.splitlines()]
+    whole = [path for path in paths if path.startswith("tests/")]
+    whole += [tests for room, tests in ROOMS.items() if any(path.startswith(room) for path in paths)]
+    return {TURN: str(int(commit, 16) % TURNS), WHOLE: "\n".join(whole)} if commit else {}
 
 
 class Item(Protocol):
@@ -71,12 +70,13 @@ def left_out(items: Sequence[Item], dear: Path = DEAR) -> set[str]:
         return set()
     named = set(dear.read_text().split())
     whole = set(os.environ.get(WHOLE, "").split("\n"))
+    rooms = tuple(path for path in whole if path.endswith("/"))
     seen: dict[str, int] = {}
     out = set()
     for item in items:
         name = item.nodeid.partition("[")[0].partition("@")[0]
         file = name.partition("::")[0]
-        if name not in named or file in whole:
+        if name not in named or file in whole or file.startswith(rooms):
             continue
         at = seen.setdefault(file, zlib.crc32(file.encode()))
         seen[file] += 1

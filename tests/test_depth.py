@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import DEAR, ROOT, TURN, TURNS, WHOLE, its_turn, left_out, of_this_commit
+from tests.depth import DEAR, ROOT, TURN, TURNS, WHOLE, left_out, of_this_commit
 
 
 @dataclass(frozen=True)
@@ -65,15 +65,7 @@ def test_a_changed_file_runs_whole(monkeypatch: pytest.MonkeyPatch, dear: Path) 
 def test_all_run(monkeypatch: pytest.MonkeyPatch, dear: Path, more: dict[str, str]) -> None:
     for name, value in more.items():
         monkeypatch.setenv(name, value)
-    assert left_out(ITEMS, dear) == set() and its_turn("abcd") == [*"abcd"]
-
-
-def test_seeds_and_commands_take_turns_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = []
-    for turn in range(TURNS):
-        monkeypatch.setenv(TURN, str(turn))
-        run += its_turn(range(20))
-    assert sorted(run) == [*range(20)]
+    assert left_out(ITEMS, dear) == set()
 
 
 def test_the_commit_says_whose_turn_it_is(tmp_path: Path) -> None:
@@ -101,3 +93,13 @@ def test_the_commit_says_whose_turn_it_is(tmp_path: Path) -> None:
     (tmp_path / "tests" / "b.py").write_text("changed, not committed")
     (tmp_path / "tests" / "d.py").write_text("new")
     assert set(of_this_commit(tmp_path)[WHOLE].split()) == {"tests/a.py", "tests/b.py", "tests/d.py"}
+    (tmp_path / "tui").mkdir()
+    (tmp_path / "tui" / "x.py").write_text("a source of the dashboard")
+    assert "tests/tui/" in of_this_commit(tmp_path)[WHOLE].split()
+
+
+def test_a_changed_room_runs_whole(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
+    monkeypatch.setenv(TURN, "0")
+    assert left_out(ITEMS, dear)
+    monkeypatch.setenv(WHOLE, "tests/\n")
+    assert left_out(ITEMS, dear) == set()

@@ -23,7 +23,6 @@ import typer
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
 from tests.cli.test_service import crontab_only
 from tests.cli.test_terminal import Screen
-from tests.depth import its_turn
 
 ROOT = Path(__file__).parents[1]
 DEVTEAM = Path(sys.executable).with_name("devteam")
@@ -168,7 +167,7 @@ def test_a_repository_full_of_traps_is_only_data(tmp_path: Path, which: str) -> 
     plan.write_text(PLAN)
     others = every_other_command()
     assert {"checkpoint save", "rollback undo", "hook guard", "learnings show 1.1"} <= dict(others).keys()
-    for line, code in COMMANDS if which == "listed" else [("plan --from {plan}", 0), *its_turn(others)]:
+    for line, code in COMMANDS if which == "listed" else [("plan --from {plan}", 0), *others]:
         done = devteam(ground, *line.format(plan=plan).split())
         untouched(ground)
         assert code in (-1, done.returncode), f"devteam {line}: {done.returncode}\n{done.stdout}{done.stderr}"

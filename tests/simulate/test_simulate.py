@@ -21,7 +21,6 @@ from engine.journal import Journal, schema
 from engine.journal.journal_errors import JournalFull
 from engine.perform.workspace.facts import LogEntry
 from engine.runner import Runner
-from tests.depth import its_turn
 from tests.simulate import simulation
 from tests.simulate.disk import place
 from tests.simulate.plan_file import PlanFile
@@ -34,7 +33,7 @@ SEEDS = int(os.environ.get("SEEDS", "200"))
 BATCH = 10
 
 
-@pytest.mark.parametrize("first", its_turn(range(0, SEEDS, BATCH)))
+@pytest.mark.parametrize("first", range(0, SEEDS, BATCH))
 def test_the_engine_holds_its_word_whatever_happens(first: int) -> None:
     for seed in range(first, min(first + BATCH, SEEDS)):
         _one(seed)
