@@ -91,3 +91,34 @@ def test_a_program_in_go_belongs_to_the_tests_of_its_package(beside: str, owner:
     ground = replace(GROUND, reads=frozenset({"cmd/main.go"}), sources=sources, commands="go test ./...")
     (found,) = owners([Changed(path="cmd/main.go", before=main, after=main + b"// x\n")], ground)
     assert found.owner is owner, found.why
+
+
+STRICT = b"class TestStrict(TestCase):\n    def test_raises(self):\n        pass\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "owner"),
+    [
+        ("pkg/tests/teststrict.py", STRICT, Owner.NEW_TEST),
+        ("pkg/tests/strictness.py", STRICT, Owner.NEW_SUPPORT),
+        ("pkg/tests/testdata.py", b"ROWS = [1]\n", Owner.NEW_SUPPORT),
+        ("checks/check_more.py", STRICT, Owner.NEW_TEST),
+        ("checks/helpers.py", STRICT, Owner.SUBJECT),
+        ("pkg/tools_more.py", STRICT, Owner.SUBJECT),
+    ],
+)
+def test_a_new_file_called_like_those_that_the_runner_collected_is_a_test(path: str, text: bytes, owner: Owner) -> None:
+    files = {
+        "pkg/tests/testtime.py": STRICT,
+        "checks/check_all.py": STRICT,
+        "pkg/tools_old.py": b'"""\n>>> 1\n1\n"""\n',  # collected for its documentation string
+    }
+    ground = Ground(
+        files=frozenset(files),
+        reads=frozenset(files),
+        tests=frozenset(files),
+        sources=files,
+        test_globs=("**/tests/**",),
+    )
+    (found,) = owners([Changed(path=path, before=None, after=text)], ground)
+    assert found.owner is owner, found.why

@@ -347,6 +347,8 @@ def _new(change: Changed, ground: Ground, after: Mapping[str, bytes], gone: froz
     language = language_of(path)
     if (language and TEST_NAME.search(path)) or PLAIN_TEST.search(path):
         return Owner.NEW_TEST, "named like a test"
+    if language and _like_collected(change, ground):
+        return Owner.NEW_TEST, "called like tests that the base ran"
     if matches(path, ground.test_globs):
         return (Owner.NEW_TEST if _is_js_test(path, ground) else Owner.NEW_SUPPORT), "beside the tests"
     if language:
@@ -372,6 +374,36 @@ def _beside_data(path: str, ground: Ground) -> bool:
     there = [other for other in ground.reads if posixpath.dirname(other) == folder]
     alike = any(part in (stem, ending) for other in there for part in posixpath.splitext(other) if part)
     return alike and not any(map(language_of, there))
+
+
+_TELLS = re.compile(
+    rb"^[ \t]*(?:async[ \t]+)?(?:def[ \t]+test|class[ \t]+\w*Test)|\b(?:test|it|describe)\s*\(", re.MULTILINE
+)
+
+
+def _like_collected(change: Changed, ground: Ground) -> bool:
+    """It tells of tests, and its name has a word in common with a file of its folder that the runner collected.
+
+    What a runner takes for tests is the project's own choice (teststrict.py, check_strict.py): the files it collected
+    on the base say it better than any list of names.
+    """
+    folder, stem = posixpath.split(posixpath.splitext(change.path)[0])
+    if not _TELLS.search(change.after or b""):
+        return False
+    alike = [
+        posixpath.basename(posixpath.splitext(path)[0])
+        for path in ground.tests
+        if posixpath.dirname(path) == folder
+        and language_of(path) == language_of(change.path)
+        and _TELLS.search(ground.sources.get(path, b""))  # no source that was collected for its documentation strings
+    ]
+    return any(_shared_word(stem, other) or _shared_word(stem[::-1], other[::-1]) for other in alike)
+
+
+def _shared_word(one: str, other: str) -> bool:
+    """Both begin with the same four letters, or with the same word up to a `_`, `-` or `.`."""
+    same = posixpath.commonprefix([one, other])
+    return len(same) >= 4 or any(mark in same for mark in "_-.")
 
 
 def _is_js_test(path: str, ground: Ground) -> bool:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof.not_shown import sentences
+from engine.perform.checks.proof.tried_sorts import untried_sorts
 
 _LITERAL = r"(?:\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\\n]|\\.)*`)"
 _PADDED_START, _PADDED_END = r"[\"'`](?:[ \t]|\\[tnr])", r"(?:[ \t]|\\[tnr])[\"'`]"
@@ -107,12 +108,13 @@ def untried(task: TaskSpec | None, fresh: str, proofs: str) -> Iterator[str]:
         return
     told = list(sentences(task))
     bare = [_CODE.sub(" ", one) for one in told]
-    wanted = [_OUTCOME.sub(" ", one) for one in bare if not _AS_EVER.search(one)]
+    wanted = [_OUTCOME.sub(" ", one) for one in bare if not _AS_EVER.search(one) or _refused_and_kept(one)]
     literals = "\n".join(re.findall(_LITERAL, fresh))
     for what, spoken, tried in _SORTS:
         where = literals if what == "blanks at the ends" else proofs if what == "zero" else fresh
         if any(re.search(spoken, one) for one in wanted) and not re.search(tried, where):
             yield what
+    yield from untried_sorts(wanted, fresh, proofs)
     for one in wanted:
         for match in _LIMIT.finditer(one):
             number = next(group for group in match.groups() if group)
@@ -124,6 +126,11 @@ def untried(task: TaskSpec | None, fresh: str, proofs: str) -> Iterator[str]:
     kept = any(_STAYS.search(one) for one in told) and any(_REFUSAL.search(one) for one in told)
     if kept and _REFUSED.search(fresh) and not _looks_after(fresh):
         yield "what stays as it was when it is refused"
+
+
+def _refused_and_kept(told: str) -> bool:
+    """ "0 is an error and leaves the count as it was": what stays is what the error leaves, and the error is new."""
+    return _STAYS.search(told) is not None and _REFUSAL.search(told) is not None
 
 
 def _looks_after(fresh: str) -> bool:
