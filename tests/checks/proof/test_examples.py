@@ -21,6 +21,11 @@ from tests.checks.proof.test_judged import judged
         ("`slug('A b')` returns `'a-b'`, as ever", ["slug('A b') gives 'a-b'"]),
         ("plural('y') -> \"ies\" and plural('x') == 'xs'", ["plural('y') gives 'ies'", "plural('x') gives 'xs'"]),
         ("`gross('1')` raises ValueError", ["gross('1') raises ValueError"]),
+        ('`f("x")` raises ValueError with the message "no such"', ['f("x") raises ValueError with “no such”']),
+        ('`f("x")` raises ValueError: "no such thing".', ['f("x") raises ValueError with “no such thing”']),
+        ('`f("x y")` raises ValueError and the message holds the text', ['f("x y") raises ValueError with “x y”']),
+        ('`f("x")` raises ValueError with the message "no {name}"', ['f("x") raises ValueError']),
+        ('`f("x")` raises ValueError if "y" was there', ['f("x") raises ValueError']),
         ("find('a') returns 3 items", []),
         ("f(x) gives 3", []),
         ("f(1) gives a list", []),
@@ -31,6 +36,22 @@ from tests.checks.proof.test_judged import judged
 )  # fmt: skip
 def test_what_can_be_read(text: str, words: list[str]) -> None:
     assert [one.words for one in examples(TaskSpec(id="1", title="x", accept=(text,)))] == words
+
+
+@pytest.mark.parametrize(
+    ("message", "held"), [("no  such Thing: x", True), ("nothing", False)], ids=["there", "another one"]
+)
+def test_what_an_error_has_to_say(message: str, held: bool) -> None:
+    task = TaskSpec(id="1", title="x", accept=('`f("x")` raises ValueError with the message "no such thing"',))
+    ((name, function),) = functions(examples(task), {"f"})
+    space: dict[str, Any] = {}
+    source = f"{ALIKE}\ndef f(text):\n    raise ValueError({message!r})\n\n\n{ast.unparse(function)}"
+    exec(source, space)
+    if held:
+        space[name]()
+    else:
+        with pytest.raises(AssertionError):
+            space[name]()
 
 
 def test_a_description_may_say_what_is_wrong() -> None:

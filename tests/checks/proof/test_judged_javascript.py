@@ -196,8 +196,10 @@ async def test_a_change_that_fits_its_own_test_and_not_the_tasks_example_is_aske
 
 @needs_node
 def test_examples_and_kept_arguments_tell_right_from_wrong(tmp_path: Path) -> None:
-    told = told_examples.examples(TaskSpec(id="1", title="x", accept=("`slug('A B')` returns 'a-b'", "own(2) is 4")))
-    sources = {"slug.js": SLUG.encode(), "src/own.js": b"export function own(n) { return n * n; }\n"}
+    accept = ("`slug('A B')` returns 'a-b'", "own(2) is 4", 'own(-1) throws a RangeError with the message "too small"')
+    told = told_examples.examples(TaskSpec(id="1", title="x", accept=accept))
+    own = "export function own(n) { if (n < 0) throw new RangeError('Too  small: ' + n); return n * n; }\n"
+    sources = {"slug.js": SLUG.encode(), "src/own.js": own.encode()}
     told = told_examples.at_home(told, sources)
     test = SLUG_TEST.replace("{ slug }", "{ slug, tidy }").replace(
         "slug('A B C'), 'WANT'", "tidy(['a', 'b']).join(), 'a,b'"
@@ -205,14 +207,14 @@ def test_examples_and_kept_arguments_tell_right_from_wrong(tmp_path: Path) -> No
     observer = "\n".join(map(witness.script, ("near_observer", "told_examples")))
     made = varied(test.encode(), ["x::slug"], observer, told, "test/s.test.js")
     assert made is not None
-    assert (made[0].examples, made[0].kept) == (("of_the_task__e0", "of_the_task__e1"), ("of_the_task__m0",))
+    assert (made[0].examples, made[0].kept) == (tuple(f"of_the_task__e{n}" for n in range(3)), ("of_the_task__m0",))
     changing = SLUG.replace("[...list].sort()", "list.reverse().sort().reverse()")
     seen = []
     for name, source in {"right": HYPHEN, "wrong": changing}.items():
         room = tmp_path / name
         for path, text in {
             "slug.js": source,
-            "src/own.js": sources["src/own.js"].decode(),
+            "src/own.js": own if name == "right" else own.replace("Too  small", "bad"),
             "package.json": PACKAGE,
         }.items():
             (room / path).parent.mkdir(parents=True, exist_ok=True)
@@ -223,8 +225,9 @@ def test_examples_and_kept_arguments_tell_right_from_wrong(tmp_path: Path) -> No
         done = subprocess.run(command, cwd=room, capture_output=True, text=True, check=False)
         found = re.findall(r"^(ok|not ok) \d+ - (of_the_task\S+)", done.stdout, re.MULTILINE)
         seen.append({name: outcome == "ok" for outcome, name in found})
-    assert list(seen[0].values()) == [True, True, True], seen
-    assert seen[1] == {"of_the_task__e0": False, "of_the_task__e1": True, "of_the_task__m0": False}
+    assert list(seen[0].values()) == [True, True, True, True], seen
+    wrong = {"of_the_task__e0": False, "of_the_task__e1": True, "of_the_task__e2": False, "of_the_task__m0": False}
+    assert seen[1] == wrong
 
 
 ROUTES = """export class Routes {

@@ -32,7 +32,7 @@ def run(made: Varied, module: str) -> list[Measurement]:
             try:
                 space[name]()  # type: ignore[operator]
                 cases.append(Case(id=f"t.py::{name}", outcome="passed"))
-            except Exception as error:
+            except (Exception, pytest.fail.Exception) as error:
                 cases.append(Case(id=f"t.py::{name}", outcome="failed", text=f"m._Seen: {error}"))
     except ImportError:
         pass
@@ -133,6 +133,31 @@ def test_an_input_that_the_task_names_is_not_pinned_by_the_test() -> None:
     before, after, test = WRONG["only three ways"]
     assert asked(before, after, test, "a split in 3 loses a cent") == []
     assert len(asked(before, after, test, "split(100, 3) should give 34, 33, 33")) == 1
+
+
+UNITS = "UNITS = {'hours': 3600, 'minutes': 60}\n\n\ndef seconds(count, unit='minutes'):\n    return count * UNITS.get(unit, 1)\n"
+REFUSED = "with pytest.raises(ValueError):\n        seconds(2, unit='weeks')"
+
+
+@pytest.mark.parametrize(
+    ("condition", "words", "doubts"),
+    [
+        pytest.param("unit == 'weeks'", "seconds(2, unit='weeks') raises ValueError", 1, id="the tested word alone"),
+        pytest.param("unit not in UNITS", "seconds(2, unit='weeks') raises ValueError", 0, id="every unknown word"),
+        pytest.param("unit == 'weeks'", "weeks are refused", 0, id="the task is about that word"),
+        pytest.param("count == 2", "seconds(2, unit='weeks') raises ValueError", 1, id="the tested number alone"),
+        pytest.param("unit > 'minutes'", "", 0, id="a limit"),
+    ],
+)
+def test_a_refusal_of_the_tested_value_alone_is_asked_about(condition: str, words: str, doubts: int) -> None:
+    after = UNITS.replace("    return", f"    if {condition}:\n        raise ValueError(unit)\n    return")
+    assert len(asked(UNITS, after, f"import pytest\n    {REFUSED}", words)) == doubts
+
+
+def test_a_refused_word_may_stand_in_the_old_source_too() -> None:
+    after = UNITS.replace("    return", "    if unit == 'hours':\n        raise ValueError(unit)\n    return")
+    test = f"import pytest\n    {REFUSED}".replace("weeks", "hours")
+    assert len(asked(UNITS, after, test, "seconds(2, unit='hours') raises ValueError")) == 1
 
 
 MILK = "def parse(line):\n    amount, unit, name = line.split(None, 2)\n    return float(amount), unit, name\n"

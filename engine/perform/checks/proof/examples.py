@@ -34,6 +34,8 @@ class Example(Struct, frozen=True, kw_only=True):
     gives: str = ""
     """An expression of constants, as Python writes it."""
     raises: str = ""
+    says: str = ""
+    """What the message of the error has to hold."""
     sure: bool = True
     """The words say that it is wanted. Else the base tells: what holds there is how it is today."""
     symptom: bool = False
@@ -43,7 +45,9 @@ class Example(Struct, frozen=True, kw_only=True):
 
     @property
     def words(self) -> str:
-        return f"{self.call} raises {self.raises}" if self.raises else f"{self.call} gives {self.gives}"
+        if not self.raises:
+            return f"{self.call} gives {self.gives}"
+        return f"{self.call} raises {self.raises}" + (f" with “{self.says}”" if self.says else "")
 
 
 def examples(task: TaskSpec | None) -> list[Example]:
@@ -79,7 +83,8 @@ def _read(text: str, literal: Callable[[str], str], *, wanted: bool, title: bool
             continue
         sure = wanted or bool(match[2])
         symptom = not sure and (title or _SYMPTOM.search(text) is not None)
-        found.append(Example(call=match[1], raises=match[3], sure=sure, symptom=symptom))
+        says = _message(match[1], text[match.end() :]) if sure else ""
+        found.append(Example(call=match[1], raises=match[3], says=says, sure=sure, symptom=symptom))
     for match in _GIVES.finditer(text):
         gives = literal(text[match.end() : match.end() + 120])
         if gives and not _elided(match[1]) and not _elided(gives):
@@ -87,6 +92,33 @@ def _read(text: str, literal: Callable[[str], str], *, wanted: bool, title: bool
             symptom = not sure and (title or _SYMPTOM.search(text) is not None)
             found.append(Example(call=match[1], gives=gives, sure=sure, symptom=symptom))
     return found
+
+
+_SAYS = re.compile(
+    r"[`,\s]*(?:and\s+|with\s+|whose\s+|saying\s+|:\s*)*(?:the\s+|an?\s+|its\s+)?(?:error\s+)?(?:message|text)?\s*"
+    r"(?:is\s+|reads\s+|says\s+|:\s*)?(?:\"([^\"\n]+)\"|“([^”\n]+)”|`([^`\n]+)`)"
+)
+_SAYS_INPUT = re.compile(
+    r"[^.;\n]{0,30}?\bmessage\b[^.;\n]{0,12}?\b(?:holds?|contains?|names?|includes?|mentions?|quotes?|has)\s+"
+    r"(?:the\s+)?(?:bad\s+|offending\s+|given\s+|wrong\s+)?(?:text|value|input|string|word|argument)\b"
+)
+
+
+def _message(call: str, rest: str) -> str:
+    """What a sentence says of the message of an error: the words of it, or the first thing that the call was given."""
+    if (match := _SAYS.match(rest)) is not None:
+        words = match[1] or match[2] or match[3]
+        form = _elided(words) or re.search(r"[{}<>%$*]|\b[A-Z]\b|…", words)
+        return "" if form or goes_on(rest[match.end() :].lstrip("`")) else words
+    if _SAYS_INPUT.match(rest):
+        try:
+            tree = ast.parse(call, mode="eval").body
+        except (SyntaxError, ValueError):
+            return ""
+        match tree:
+            case ast.Call(args=[ast.Constant(value=str() | int() as value), *_]) if str(value).strip():
+                return str(value)
+    return ""
 
 
 def _elided(text: str) -> bool:
@@ -170,6 +202,8 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
         if one.raises:
             names_of = "[c.__name__ for c in type(_error).__mro__]"
             seen = f"except Exception as _error:\n        assert {one.raises!r} in {names_of}"
+            if one.says:
+                seen += f"\n        assert _holds(_error, {one.says!r})"
             if one.raises != "TypeError":  # called as a sentence writes it, without what it needs
                 seen = f"except TypeError:\n        raise\n    {seen}"
             body = f"try:\n        _whole({call})\n    {seen}\n    else:\n        assert False"
@@ -206,6 +240,12 @@ def _whole(found):
     if inspect.iscoroutine(found):
         found = asyncio.run(found)
     return list(itertools.islice(found, 1000)) if hasattr(found, "__next__") else found
+
+
+def _holds(error, told):
+    """Words in a message, however they are spaced and spelt; a text may stand there as it is written in a program."""
+    said = " ".join(str(error).lower().split())
+    return any(" ".join(one.lower().split()) in said for one in (told, repr(told)[1:-1]))
 
 
 def _alike(found, told):

@@ -163,7 +163,8 @@ def told_tests(some: Sequence[Example], text: str, path: str, callee: str) -> It
 
 def _asked(call: str, one: Example) -> str:
     if one.raises:
-        seen = f"__told(__e !== undefined && __raised(__e, {json.dumps(one.raises)}));"
+        said = f" && __holds(__e, {json.dumps(one.says)})" if one.says else ""
+        seen = f"__told(__e !== undefined && __raised(__e, {json.dumps(one.raises)}){said});"
         return f"let __e; try {{ await {call}; }} catch (error) {{ __e = error; }} {seen}"
     return f"__told(__alike(await {call}, {one.gives}));"
 

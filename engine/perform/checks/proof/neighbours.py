@@ -47,6 +47,8 @@ class Doubt(Struct, frozen=True, kw_only=True):
     """The constants that it depends on: worth asking only where the new source has one that the task does not name."""
     parts: tuple[str, ...] = ()
     """Those of them that are a number inside of a longer text."""
+    refuses: bool = False
+    """It is an error now, for this value alone: a constant that the old source has too may decide."""
     same: bool = False
     """Beside the tested inputs everything is as on the base: worth asking only where the change adds something."""
     whole: bool = False
@@ -106,7 +108,11 @@ def _doubt(
     floats = any("float" in told[0] and _at(b0, at) == told for at, told in enumerate(c0))
     for at, now in enumerate(c0):
         was = b0[at] if at < len(b0) else None
-        if was == now or now[0].startswith("!"):
+        if was == now:
+            continue
+        if now[0].startswith("!"):
+            if (doubt := _refuses_one(test, at, was, now, pairs)) is not None:
+                return doubt
             continue
         fresh = was is None or was[0] in NOT_THERE
         wanted = _at(c0, at + 1)
@@ -154,6 +160,28 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
         parts = tuple(copies[0].was for copies in silent.values() if copies[0].part and copies[0].was in pinned)
         return Doubt(test=test, text=text, pinned=tuple(pinned), parts=parts, same=True)
     return _worse(test, at, was, now, strong)
+
+
+def _refuses_one(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair]) -> Doubt | None:
+    """The change refuses what the base took: does it refuse anything but the tested value?
+
+    Words count here. A name that is refused is known by name only where the task names it.
+    """
+    if was is None or was[0].startswith("!"):
+        return None
+    refused: set[int] = set()
+    taken: dict[int, list[str]] = {}
+    for copy, base, change in pairs:
+        there, here = _at(base, at), _at(change, at)
+        if here is not None and here[0] == now[0]:
+            refused.add(copy.slot)
+        elif here is not None and here == there and not copy.joint:
+            taken.setdefault(copy.slot, []).append(copy.was)
+    pinned = tuple(some[0] for slot, some in taken.items() if slot not in refused and len(some) >= ENOUGH - 1)
+    if not pinned:
+        return None
+    text = f"it raises {now[0][1:]} only where the input is {' and '.join(pinned)}, as in the test"
+    return Doubt(test=test, text=text, pinned=pinned, same=True, refuses=True)
 
 
 def _worse(test: str, at: int, was: Told | None, now: Told, strong: list[Pair]) -> Doubt | None:
@@ -243,12 +271,23 @@ def compares_with(before: bytes | None, after: bytes | None, constant: str, pyth
     return constant not in written(before) and constant in written(after)
 
 
+def compares_more(before: bytes | None, after: bytes | None, constant: str, python: bool = True) -> bool:
+    """The new source has the constant in more places than the old."""
+    if not python:
+        return compares_with(before, after, constant, python)
+    return _all_written(before).count(constant) < _all_written(after).count(constant)
+
+
 def _written(source: bytes | None) -> set[str]:
+    return set(_all_written(source))
+
+
+def _all_written(source: bytes | None) -> list[str]:
     try:
         tree = ast.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
-        return set()
-    return {repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+        return []
+    return [repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
 
 
 _QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)")
@@ -301,7 +340,10 @@ def told_of(
         known = [
             pin
             for pin in one.pinned
-            if any(compares_with(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
+            if any(
+                (compares_more if one.refuses else compares_with)(*pair, pin, path.endswith(".py"))
+                for path, pair in programs.items()
+            )
         ]
         held = [
             pin
