@@ -84,6 +84,12 @@ async def test_a_proof_that_replaces_a_constant_of_the_change(
         ("self.assertTrue(a)\nself.assertTrue(b)", {2}, 3),
         ("for a, b in zip(f(), [1]):\n    assert a == b", set(), 3),
         ("with raises(E):\n    f()", set(), 0),
+        ("try:\n    f()\nexcept E as e:\n    assert e.a", set(), 5),
+        ("try:\n    f()\nexcept E as e:\n    assert e.a", {5}, 0),
+        ("try:\n    f()\n    self.fail()\nexcept E as e:\n    assert e.a", set(), 0),
+        ("try:\n    f()\nexcept E as e:\n    assert e.a\nelse:\n    raise X", set(), 0),
+        ("try:\n    f()\nexcept E as e:\n    assert e.a\nexcept F as e:\n    assert e.b", {7}, 0),
+        ("try:\n    import x\nexcept E:\n    pass\nassert a", {6}, 0),
     ],
 )
 def test_an_assertion_that_is_never_reached(body: str, reached: set[int], line: int) -> None:

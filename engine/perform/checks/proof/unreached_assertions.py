@@ -1,6 +1,7 @@
 """Assertions of a new test that its run never came to: a loop over what is used up, code behind a `raise`. Pure.
 
-Branches are left out (`if`, `except`, `match`): a test may know platforms. A loop that turns no round is not.
+Branches are left out (`if`, `match`): a test may know platforms. A loop that turns no round is not, and neither is an
+`except` that alone asserts: where nothing is raised, the test says nothing.
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ def never_reached(source: bytes, name: str, lines: Collection[int]) -> int:
     function = _found(tree, name.partition("[")[0].split("::"))
     if function is None:
         return 0
-    for node in _assertions(function.body):
-        if not any(node.lineno <= line <= (node.end_lineno or node.lineno) for line in lines):
-            return node.lineno
+    for group in _assertions(function.body):
+        if not any(node.lineno <= line <= (node.end_lineno or node.lineno) for node in group for line in lines):
+            return group[0].lineno
     return 0
 
 
@@ -38,17 +39,23 @@ def _found(node: ast.Module | ast.ClassDef, names: list[str]) -> Function | None
     return None
 
 
-def _assertions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Statements that assert, in the test itself and in its loops and blocks."""
+def _assertions(body: list[ast.stmt]) -> Iterator[list[ast.stmt]]:
+    """Statements that assert, in the test itself and in its loops and blocks; of a group one has to be reached."""
     for node in body:
         match node:
             case ast.Assert(test=ast.Constant()):
                 pass  # assert False: what must never be called
             case ast.Assert():
-                yield node
+                yield [node]
             case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name))):
                 if name.startswith("assert"):
-                    yield node
+                    yield [node]
+            case ast.Try(body=tried, handlers=handlers, orelse=otherwise, finalbody=last):
+                some = [*_assertions(tried), *_assertions(otherwise), *_assertions(last)]
+                yield from some
+                told = [node for handler in handlers for group in _assertions(handler.body) for node in group]
+                if told and not some and not any(_gives_up(one) for one in (*tried, *otherwise)):
+                    yield told
             case (
                 ast.For()
                 | ast.AsyncFor()
@@ -59,3 +66,11 @@ def _assertions(body: list[ast.stmt]) -> Iterator[ast.stmt]:
                 | ast.AsyncFunctionDef()
             ):
                 yield from _assertions(node.body)
+
+
+def _gives_up(node: ast.stmt) -> bool:
+    """`raise`, `return`, `self.fail()`, `assert False`, or a call that may well be one of these."""
+    if isinstance(node, ast.Raise | ast.Return | ast.Assert):
+        return True
+    text = ast.unparse(node)
+    return isinstance(node, ast.Expr) and ("fail" in text or "unreachable" in text)

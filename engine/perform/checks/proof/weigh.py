@@ -28,6 +28,7 @@ from engine.perform.checks.proof.plain_changes import WORDS
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
+from engine.perform.checks.proof.skipped_new import skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.still_there import still_there
@@ -235,6 +236,10 @@ class Weighing(EditedTests):
         if wanted := unprovoked(self.task, fresh):
             text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, text))
+        for spec in self.tests:
+            for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
+                text = f"{case.id} is new and skipped: what it would show is not shown"
+                self.faults.append(rules.unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
         if words := self._not_run():
             self.faults.append(rules.unproven(Rule.NOT_SHOWN, words))
         untold = (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2])

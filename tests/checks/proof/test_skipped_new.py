@@ -1,0 +1,64 @@
+"""A new test that skips itself with the change in place shows nothing; one that cannot run here is nobody's fault."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import CheckKind, ProofVerdict
+from engine.perform.checks.proof.skipped_new import skipped_new
+from engine.perform.checks.run.measure import Case, Measurement, Report
+from tests.checks.proof.test_judged import judged
+
+
+def run(**outcomes: str) -> Measurement:
+    cases = tuple(Case(id=name, outcome=outcome) for name, outcome in outcomes.items())
+    report = Report(source="x", cases=cases, counts_tests=True)
+    return Measurement(check="x", kind=CheckKind.TESTS, argv=(), ended="exited", report=report)
+
+
+@pytest.mark.parametrize(
+    ("base", "without", "fresh", "found"),
+    [
+        ({}, {"new": "failed"}, "", ["new"]),
+        ({}, {}, "", ["new"]),
+        ({}, {"new": "skipped"}, "", []),
+        ({"new": "skipped"}, {"new": "failed"}, "", []),
+        ({}, {}, '@skipUnless(sys.platform == "darwin", "")', []),
+    ],
+    ids=["red without the change", "did not build without it", "skipped without it", "an old one", "another platform"],
+)
+def test_skipped_new(base: dict[str, str], without: dict[str, str], fresh: str, found: list[str]) -> None:
+    got = skipped_new(run(**base), [run(new="skipped", other="passed")], [run(**without)], fresh)
+    assert [case.id for case in got] == found
+
+
+BASE = {
+    "calc.py": "def add(a, b):\n    return a - b\n",
+    "tests/test_calc.py": "def test_nothing():\n    assert 1 == 1\n",
+}
+SKIPS = """import pytest
+from calc import add
+
+
+@pytest.mark.parametrize(("a", "b", "want"), [(1, 0, 1), (2, 2, 4), (1, 2, 3)])
+def test_add(a, b, want):
+    if add(a, b) != want and add(0, 2) == 2:
+        pytest.skip("not here")
+    assert add(a, b) == want
+"""
+
+
+@pytest.mark.parametrize(
+    ("answer", "proof"),
+    [
+        ("a + b", ProofVerdict.PROVEN),
+        ("a + b if a < 2 else 7", ProofVerdict.UNPROVEN),
+    ],
+)
+async def test_judged(tmp_path: Path, answer: str, proof: ProofVerdict) -> None:
+    change = {"calc.py": f"def add(a, b):\n    return {answer}\n", "tests/test_add.py": SKIPS}
+    done = await judged(tmp_path, BASE, change, accept=("add(1, 2) is 3",))
+    assert done.proof is proof, done.reason
+    assert ("is new and skipped" in done.reason) is (proof is ProofVerdict.UNPROVEN), done.reason
