@@ -26,6 +26,9 @@ from tests.checks.proof.test_judged import judged
         ('`f("x y")` raises ValueError and the message holds the text', ['f("x y") raises ValueError with “x y”']),
         ('`f("x")` raises ValueError with the message "no {name}"', ['f("x") raises ValueError']),
         ('`f("x")` raises ValueError if "y" was there', ['f("x") raises ValueError']),
+        ("`Sum(4) + Sum(5)` is `Sum(9)`", ["Sum(4) + Sum(5) gives Sum(9)"]),
+        ("`2 * Sum(5)` gives 10", ["2 * Sum(5) gives 10"]),
+        ("x + Sum(5) is 9, and so is `f(1) < f(3) is 1`", []),
         ("find('a') returns 3 items", []),
         ("f(x) gives 3", []),
         ("f(1) gives a list", []),
@@ -168,3 +171,21 @@ def test_what_is_lazy_is_run_through_before_it_is_judged(source: str, told: str,
         assert not holds
     else:
         assert holds
+
+
+BOX = "class Box:\n    def __init__(self, size):\n        self.size = size\n"
+UP = "\n    def up(self):\n        return self.size + 1\n"
+DOWN = "\n    def down(self):\n        return self.size - 1\n"
+BOX_BASE = {
+    "box.py": BOX,
+    "tests/test_box.py": "from box import Box\n\n\ndef test_box():\n    assert Box(3).size == 3\n",
+}
+BOX_TEST = "from box import Box\n\n\ndef test_up():\n    assert Box(1).up() == 2\n    assert Box(4).up() == 5\n"
+
+
+@pytest.mark.parametrize(("source", "missing"), [(BOX + UP, True), (BOX + UP + DOWN, False)], ids=["half", "whole"])
+async def test_a_method_that_the_task_calls_and_nobody_wrote(tmp_path: Path, source: str, missing: bool) -> None:
+    change = {"box.py": source, "tests/test_up.py": BOX_TEST}
+    task = {"title": "Boxes go up and down", "accept": ("`Box(1).up()` is 2 and `Box(1).down()` is 0",)}
+    done = await judged(tmp_path, BOX_BASE, change, **task)
+    assert ("Box(1).down() gives 0: that does not hold" in done.reason) is missing, done.reason

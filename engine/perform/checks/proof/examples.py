@@ -15,7 +15,14 @@ from engine.core.model import Struct, TaskSpec
 
 MOST = 6
 _IN = r"\((?:[^()\n`]|\((?:[^()\n`]|\([^()\n`]*\))*\))*\)"
-_CALL = rf"(?<![\w.])([A-Za-z_][\w.]*{_IN}(?:\.\w+{_IN})*)"
+_ONE = rf"[A-Za-z_][\w.]*{_IN}(?:\.\w+{_IN})*"
+_OPERATOR = r"\s*(?:[-+*/%|&@^]|//|\*\*|<<|>>)\s*"
+_OPERAND = rf"(?:{_ONE}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*')"
+# a call, or what is computed of calls and constants: `Sum(4) + 5`
+_CALL = (
+    rf"(?<![\w.])(?<![-+*/%|&@^]\s)(?<![<>=!]\s)(?<![-+*/%|&@^<>])"
+    rf"((?:{_OPERAND}{_OPERATOR})*{_ONE}(?:{_OPERATOR}{_OPERAND})*)"
+)
 _MODAL = r"(should|must|has to|needs to)?\s*"
 _IS = r"(?:→|->|=>|===?|=|(?:gives?|returns?|shows?|be|is|equals?|yields?|becomes?|is read as)\b)\s*`?"
 _GIVES = re.compile(_CALL + r"`?\s*" + _MODAL + _IS)
@@ -144,7 +151,8 @@ def goes_on(rest: str) -> bool:
 
 
 _PLAIN = (
-    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.keyword, ast.Expression
+    ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.UnaryOp, ast.USub, ast.Load, ast.keyword, ast.Expression,
+    ast.BinOp, ast.operator,
 )  # fmt: skip
 
 
@@ -154,7 +162,7 @@ def _constant(text: str, *, call: bool = False) -> bool:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError):
         return False
-    if call and not isinstance(tree.body, ast.Call):
+    if call and not isinstance(tree.body, ast.Call | ast.BinOp):
         return False
     names = set()
     for node in ast.walk(tree):
@@ -189,7 +197,10 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
     for number, one in enumerate(some):
         call = one.call
         dotted = call.partition("(")[0]
-        if dotted.partition(".")[0] not in names:
+        if isinstance(ast.parse(call, mode="eval").body, ast.BinOp):
+            if not _roots(call) <= names:
+                continue
+        elif dotted.partition(".")[0] not in names:
             last = dotted.rpartition(".")[2]
             if last not in names and not (one.home and last == dotted):
                 continue

@@ -186,7 +186,8 @@ def _contradicted(told: Sequence[Example], made: Varied, change: Sequence[Measur
     found = []
     for name in made.examples:
         example = told[_number(name)]
-        if example.sure and _denied(neighbours.cases(change, name)):
+        seen = neighbours.cases(change, name)
+        if example.sure and (_denied(seen) or _lacks(seen, example)):
             found.append(_asked(Rule.NOT_DONE, f"the task says that {example.words}: that does not hold", proof))
     return found
 
@@ -220,6 +221,15 @@ def _not_kept(
             text = f"a call of {proof.name} changes the arguments it is given, and the task does not ask for that"
             return [_asked(Rule.OTHERWISE, text, proof)]
     return []
+
+
+_NO_ATTRIBUTE = re.compile(r"object has no attribute '(\w+)'|\.(\w+) is not a function")
+
+
+def _lacks(cases: Sequence[Case], example: Example) -> bool:
+    """What the task calls on something is not there."""
+    match = _NO_ATTRIBUTE.search(cases[0].text) if cases and cases[0].outcome in BAD else None
+    return match is not None and f".{match[1] or match[2]}(" in example.call
 
 
 def _denied(cases: Sequence[Case]) -> bool:
