@@ -6,7 +6,7 @@ import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
 from engine.perform.checks.proof.plain_changes import missing_words
-from engine.perform.checks.proof.still_there import still_there, taken_away
+from engine.perform.checks.proof.still_there import not_renamed, still_there, taken_away
 from tests.checks.proof.test_judged import judged
 
 
@@ -71,3 +71,18 @@ def test_what_a_document_is_to_say() -> None:
     assert missing_words(wanted, [(old, b"General usage\n---\n")]) == ["Command-line usage"]
     assert missing_words(wanted, [(old, b"## Command-line\n   usage\n")]) == []
     assert missing_words(wanted, []) == []
+
+
+@pytest.mark.parametrize(
+    ("told", "after", "asked"),
+    [
+        (task("Rename fetch to load"), b"def fetch(): ...\n", True),
+        (task("Rename fetch to load"), b"def load(): ...\n", False),
+        (task("Rename fetch to load"), b"def load(): ...\n\n\nfetch = load\n", False),
+        (task("Rename fetch to load", "the old name is gone"), b"def load(): ...\n\n\nfetch = load\n", True),
+        (task("Rename `a.fetch()` into `a.load()`", "no aliases"), b"def load(): ...\n", False),
+        (task("Describe how fetch came to load"), b"def fetch(): ...\n", False),
+    ],
+)
+def test_an_old_name_goes_when_it_is_renamed(told: TaskSpec, after: bytes, asked: bool) -> None:
+    assert bool([*not_renamed(told, {"a.py": b"def fetch(): ...\n"}, {"a.py": after})]) is asked

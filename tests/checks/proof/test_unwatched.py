@@ -11,7 +11,7 @@ from engine.core.model import CheckKind, Proof, ProofVerdict, TaskSpec
 from engine.perform.checks.proof.change import snapshot_of
 from engine.perform.checks.proof.golden import stated
 from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
+from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.run.measure import Measurement
 from tests.checks.proof.test_judged import BASE, CALC, judged
 
@@ -95,3 +95,27 @@ async def test_nothing_to_show_is_said_of_code_that_nobody_reads_or_asked(tmp_pa
     assert asked.proof is P.QUESTION and asked.questions[0].allow == "accept unwatched in tools/sync.py", asked.reason
     named = await judged(tmp_path, base, change, title="Tidy add and tools/sync.py", proof="none")
     assert named.proof is P.HARMLESS and "no test reads tools/sync.py" in named.reason, named.reason
+
+
+@pytest.mark.parametrize(
+    ("title", "path", "after", "same"),
+    [
+        pytest.param("Extract the sum", "a.py", "# a sum\nx = 1\n", True, id="a comment"),
+        pytest.param("Extract the sum", "a.js", "x = 1 // a sum\n", True, id="a comment in JavaScript"),
+        pytest.param("Extract the sum", "a.py", "x: int = 1\n", False, id="an annotation is work"),
+        pytest.param("Extract the sum", "a.py", "y = 1\nx = y\n", False, id="done"),
+        pytest.param("Clean up the formatting", "a.py", "x  =  1\n", False, id="the task is about the layout"),
+        pytest.param("Tidy the settings", "a.yaml", "x: 1\n", False, id="no program"),
+    ],
+)
+def test_a_refactoring_that_leaves_the_code_as_it_was(title: str, path: str, after: str, same: bool) -> None:
+    changed = [Owned(path=path, owner=Owner.SUBJECT, before=b"x = 1\n", after=after.encode())]
+    assert same_code(changed, TaskSpec(id="1", title=title)) is same
+
+
+async def test_a_refactoring_that_nobody_made_is_not_harmless(tmp_path: Path) -> None:
+    proof = "none (refactoring)"
+    idle = await judged(tmp_path, BASE, {"calc.py": f"# tidy\n{CALC}"}, title="Simplify add", proof=proof)
+    assert idle.proof is P.UNPROVEN and "the code of the program is what it was" in idle.reason, idle.reason
+    done = await judged(tmp_path, BASE, {"calc.py": CALC.replace("a + b", "b + a")}, title="Simplify add", proof=proof)
+    assert done.proof is P.HARMLESS, done.reason

@@ -53,6 +53,11 @@ def means_the_same(file: Source) -> bool:
     return file.path.startswith(DOCUMENTS) or _means(file, annotations=False)
 
 
+def only_words(file: Source) -> bool:
+    """Whether nothing but comments, docstrings and layout differs: annotations are part of the program here."""
+    return _means(file)
+
+
 def _means(file: Source, *, annotations: bool = True) -> bool:
     """Whether the program is the same but for comments, docstrings and layout (and annotations)."""
     if file.before is None or file.after is None:

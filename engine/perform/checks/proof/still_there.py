@@ -1,10 +1,10 @@
-"""Parameters that the task takes away and a function of the program still has. Pure, Python only; it only asks."""
+"""What the task takes away and the program still has: parameters (Python), old names of a rename. It only asks."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof.integrity_python import Function
@@ -52,3 +52,36 @@ def still_there(task: TaskSpec | None, sources: Mapping[str, bytes]) -> Iterator
                     for name, parameter in wanted
                     if node.name == name and parameter in args
                 )
+
+
+_IDENTIFIER = r"`?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`?"
+_RENAMED = re.compile(
+    rf"(?:\brenam\w+|\band|,)\s+(?:the\s+)?(?:\w+\s+)?{_IDENTIFIER}\s+(?:to|into|→|->)\s+{_IDENTIFIER}", re.I
+)
+_GONE = re.compile(
+    r"\bold (?:names?|spellings?)[^.;\n]{0,20}\b(?:gone|removed|go away|disappear|do not exist|no longer)"
+    r"|\b(?:without|no|not as) an? alias(?:es)?\b|\bwithout aliases\b",
+    re.I,
+)
+
+
+def not_renamed(task: TaskSpec | None, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Iterator[str]:
+    """Old names that are defined as often as they were, where they were to go, or where the new ones are nowhere."""
+    if task is None or not re.search(r"\brenam", task.title, re.I):
+        return
+    gone = any(_GONE.search(text) for text in (task.description, *task.accept))
+    for old, new in dict.fromkeys(_RENAMED.findall(task.title)):
+        was = _defined(old, before.values())
+        if was and _defined(old, after.values()) >= was and (gone or not _defined(new, after.values())):
+            yield f"the task renames {old} to {new}, and the program still defines {old}"
+
+
+def _defined(name: str, sources: Iterable[bytes]) -> int:
+    word = re.escape(name)
+    definition = re.compile(
+        rf"^[ \t]*(?:(?:export|default|async|public|private|static|pub|const|let|var|type)\s+)*"
+        rf"(?:(?:def|class|func|function\*?|fn|interface|struct|enum)\s+(?:\([^)]*\)\s*)?{word}\b|{word}\s*(?::[^=\n]+)?=(?!=)"
+        rf"|{word}\s*\([^)\n]*\)\s*\{{)".encode(),
+        re.MULTILINE,
+    )
+    return sum(len(definition.findall(text)) for text in sources)

@@ -10,9 +10,10 @@ from engine.core.model import CheckKind, Proof, TaskSpec
 from engine.globs import matches
 from engine.perform.checks.proof.file_grants import file_grant
 from engine.perform.checks.proof.golden import stated
-from engine.perform.checks.proof.harmless import Source, means_the_same
+from engine.perform.checks.proof.harmless import Source, means_the_same, only_words
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.places import PROSE
 from engine.perform.checks.run.measure import Measurement
 from engine.plans.leanings import spoken
 
@@ -53,6 +54,27 @@ def unwatched(changed: Iterable[Owned], runs: Iterable[Measurement]) -> list[str
         if one.owner is Owner.SUBJECT and one.after is not None and language_of(one.path) and one.path not in read
         if not means_the_same(Source(path=one.path, before=one.before, after=one.after))
     ]
+
+
+_ABOUT_WORDS = re.compile(
+    r"\b(?:tests?|fixtures?|specs?|doc\w*|comments?|words?|wording|typos?|spelling|format\w*|reformat\w*|layout|"
+    r"white-?space|indent\w*|style|lint\w*|headers?|licen[cs]e|ci|build|config\w*)\b",
+    re.I,
+)
+
+
+def same_code(changed: Sequence[Owned], task: TaskSpec) -> bool:
+    """Only words of the program differ where its code was to be made anew: nothing was done.
+
+    A task about words, about the tests, or with a file that is no program may well leave the code as it is.
+    """
+    subject = [one for one in changed if one.owner is Owner.SUBJECT]
+    code = [one for one in subject if language_of(one.path)]
+    if _ABOUT_WORDS.search(task.title) or any(one.before is None or one.after is None for one in code):
+        return False
+    if any(not language_of(one.path) and not matches(one.path, PROSE) for one in subject):
+        return False
+    return all(only_words(Source(path=one.path, before=one.before, after=one.after)) for one in code)
 
 
 def spoken_of(path: str, task: TaskSpec) -> bool:

@@ -31,7 +31,7 @@ from engine.perform.checks.proof.scales import Weighed, more
 from engine.perform.checks.proof.skipped_new import skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
-from engine.perform.checks.proof.still_there import still_there
+from engine.perform.checks.proof.still_there import not_renamed, still_there
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
@@ -40,7 +40,7 @@ from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
 from engine.perform.checks.proof.unheard import unheard
 from engine.perform.checks.proof.unreached_assertions import never_reached
-from engine.perform.checks.proof.unwatched import spoken_of, unwatched, written_by_itself
+from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.verdict import UNTOLD
 from engine.perform.checks.proof.weigh_edits import EditedTests
 from engine.perform.checks.run.execute import Ask
@@ -223,7 +223,8 @@ class Weighing(EditedTests):
             self.faults.append(replace(fault, test=name))
         after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
         after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
-        for text in [*still_there(self.task, after)][:2]:
+        before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
             self.faults.append(rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
         for one in owned:
             if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
@@ -251,6 +252,10 @@ class Weighing(EditedTests):
         """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""
         if self.task is None or not self._nothing_to_show() or self.proofs or self.plain is HarmlessKind.MOVE:
             return
+        kinds = kinds_of(self.task.proof) or ((self.plain,) if self.plain is not None else ())
+        if kinds == (HarmlessKind.REFACTORING,) and same_code(self.change.owned, self.task):
+            text = "the plan calls it a refactoring, and the code of the program is what it was"
+            self.faults.append(rules.unproven(Rule.NOT_DONE, text))
         for path in unwatched(self.change.owned, (*self.r1.values(), *self.r4.values())):
             self.unwatched.append(path)
             if not spoken_of(path, self.task):
