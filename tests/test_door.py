@@ -1,7 +1,9 @@
-"""The repository at hand is data: no process of ours ever imports a module from it, for any command.
+"""The repository at hand is data: no process of ours ever imports a module from it or runs a program of it, for any
+command.
 
-The repository holds a module under every name that Python or devteam could import. Each leaves a mark and ends its
-process. Its checks run no Python, so a mark can only come from a process of ours.
+The repository holds a module under every name that Python or devteam could import, and a program under every name that
+devteam could start. Each leaves a mark and ends its process. Its checks run no Python, so a mark can only come from a
+process of ours.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import importlib.metadata
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -29,6 +32,11 @@ DEVTEAM = Path(sys.executable).with_name("devteam")
 
 OURS = ("engine", "tui", "themes", "tests")
 HOOKS = ("sitecustomize", "usercustomize", "conftest")
+PYTHON = f"python3.{sys.version_info[1]}"
+PROGRAMS = (
+    *("git", "python", "python3", PYTHON, "sh", "env", "dirname", "readlink", "uname", "bwrap", "setpriv", "unshare"),
+    *("gh", "systemctl", "launchctl", "crontab", "loginctl", "notify-send", "tmux", "less", "vi", "claude", "codex"),
+)
 
 
 def every_name() -> set[str]:
@@ -53,22 +61,27 @@ def plant(folder: Path, mark: Path, names: set[str]) -> None:
                 path.write_text(trap)
         else:
             (folder / f"{name}.py").write_text(trap)
+    for name in PROGRAMS:
+        (folder / name).write_text(f'#!/bin/sh\necho "{name} by $PPID: $*" >> {mark}\nexit 77\n')
+        (folder / name).chmod(0o755)
+    (folder / "pyvenv.cfg").write_text(f"home = {folder}\ninclude-system-site-packages = false\n")
     (folder / "evil.pth").write_text("import sitecustomize\n")
-    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    user_site = folder / "lib" / version / "site-packages"  # what PYTHONUSERBASE would make of it
+    user_site = folder / "lib" / PYTHON / "site-packages"  # what PYTHONUSERBASE, or PYTHONHOME, would make of it
     user_site.mkdir(parents=True)
     (user_site / "evil.pth").write_text(f"import sys; sys.path.insert(0, {str(folder)!r}); import sitecustomize\n")
 
 
 def hostile(root: Path, names: set[str] | None = None, *, config: str = CONFIG) -> Ground:
-    """A repository of traps, its sprint planned and trusted, in an environment that points Python at it."""
+    """A repository of traps, its sprint planned and trusted, in an environment that points Python and PATH at it."""
     home, folder = root / "home", root / "repo"
     ground = make(folder, home, config=config, plan="", scenario=SCENARIO)
     plant(folder, root / "mark", names if names is not None else every_name())
     ground.git("add", "-A")
     ground.git("commit", "-qm", "traps")
     for name, value in {
+        "PATH": f".{os.pathsep}{os.environ['PATH']}{os.pathsep}",
         "PYTHONPATH": f".{os.pathsep}{folder}{os.pathsep}",
+        "PYTHONHOME": str(folder),
         "PYTHONSTARTUP": str(folder / "json.py"),
         "PYTHONUSERBASE": str(folder),
         "PYTHONSAFEPATH": "",
@@ -264,7 +277,7 @@ def test_started_by_name_in_the_repository(tmp_path: Path, words: list[str]) -> 
     plan = ground.home / "plan.md"
     plan.write_text(PLAN)
     assert devteam(ground, "plan", "--from", str(plan)).returncode == 0
-    ground.env = {}  # PYTHONPATH is our own root: this is how a developer starts it
+    ground.env = {"PATH": ground.env["PATH"]}  # PYTHONPATH is our own root: this is how a developer starts it
     done = subprocess.run(
         [sys.executable, "-m", "tui.cli.main", *words],
         cwd=ground.folder,
@@ -289,16 +302,37 @@ def test_the_script_run_by_an_unsafe_interpreter_starts_a_safe_one(tmp_path: Pat
     assert not (tmp_path / "mark").exists()
 
 
+@pytest.mark.parametrize("beside", [True, False], ids=["installed for the user", "alone"])
+def test_the_interpreter_of_an_active_environment_is_not_ours(tmp_path: Path, beside: bool) -> None:
+    """The script lies in no environment and looks for its interpreter: the active one may be the repository's own."""
+    folder, script = tmp_path / "repo", tmp_path / "local" / "bin" / "devteam"
+    script.parent.mkdir(parents=True)
+    shutil.copy2(DEVTEAM, script)
+    if beside:
+        (tmp_path / "local" / "lib" / PYTHON / "site-packages" / "devteam-1.dist-info").mkdir(parents=True)
+    name = PYTHON if beside else "python3"
+    for place, word in (("repo/.venv/bin", "the repository's"), ("usr/bin", "ours")):
+        program = tmp_path / place / name
+        program.parent.mkdir(parents=True)
+        program.write_text(f'#!/bin/sh\necho "{word}: $*"\n')
+        program.chmod(0o755)
+    (folder / ".venv" / "pyvenv.cfg").write_text("home = /usr/bin\n")
+    path = os.pathsep.join([f"{folder}/.venv/bin", "", f"{tmp_path}/usr/bin", os.environ["PATH"]])
+    done = subprocess.run([str(script), "run", "a b"], cwd=folder, env={"PATH": path}, capture_output=True, text=True)
+    assert done.stdout == f"ours: -I {script} run a b\n", done.stderr
+
+
 def test_the_traps_work(tmp_path: Path) -> None:
     """An interpreter that is not isolated walks into them: otherwise the tests above would say nothing."""
     folder = tmp_path / "repo"
     folder.mkdir()
     plant(folder, tmp_path / "mark", every_name())
-    env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(folder)}
-    for code in ("import secrets", "import tui.cli.main", "pass"):
+    env = {"PATH": f".{os.pathsep}{os.environ['PATH']}", "PYTHONPATH": str(folder)}
+    commands = [[sys.executable, "-c", code] for code in ("import secrets", "import tui.cli.main", "pass")]
+    for command in (*commands, *([name] for name in PROGRAMS)):
         with contextlib.suppress(FileNotFoundError):
             (tmp_path / "mark").unlink()
-        assert subprocess.run([sys.executable, "-c", code], cwd=folder, env=env).returncode == 77
+        assert subprocess.run(command, cwd=folder, env=env).returncode == 77, command
         assert (tmp_path / "mark").exists()
 
 

@@ -15,6 +15,9 @@ looking: a frame makes thousands of objects that need none."""
 
 def main() -> None:
     """Entry point of the console script."""
+    from tui.cli.safe_path import safe_programs
+
+    os.environ["PATH"] = safe_programs(os.environ.get("PATH", os.defpath))
     gc.set_threshold(_YOUNG_OBJECTS, 20, 50)
     if sys.argv[1:] == ["--version"]:
         from engine import VERSION

@@ -1,4 +1,4 @@
-"""Where our own interpreters import from: never the repository at hand, whatever the environment says.
+"""Where our own processes import from and find programs: never the repository at hand, whatever the environment says.
 
 `bin/devteam` starts isolated. This is for `python -m tui.cli.main`, and for the interpreters we start ourselves. It is
 loaded before the path is safe, so it may import nothing that the interpreter has not loaded at its start.
@@ -28,6 +28,11 @@ def safe_path(entries: list[str], start: str) -> list[str]:
     except FileNotFoundError:  # the working folder is gone, and nothing can be imported from it
         return [entry for entry in entries if os.path.isabs(entry)]
     return [entry for entry in entries if os.path.isabs(entry) and (_ours(entry) or not _inside(entry, top))]
+
+
+def safe_programs(path: str) -> str:
+    """PATH without its relative folders: with `.` in it the git and the python3 of the repository would be ours."""
+    return os.pathsep.join(filter(os.path.isabs, path.split(os.pathsep))) or os.defpath
 
 
 def own_program(module: str, *args: str, start: str) -> list[str]:
