@@ -7,6 +7,7 @@ byte for byte where nobody has changed it since.
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files as packaged
@@ -43,15 +44,16 @@ def install(target: Target, program: Sequence[str], *, skill: bool) -> Iterator[
     """Lines of what was done. Done twice, the second changes nothing."""
     path = _followed(target)
     before = _read(path)
-    after = with_hooks(before or EMPTY, program, path)
+    after = with_hooks(before or "", program, path)
     skills = [(target.folder / one.place, _text(one.template, target.host)) for one in target.host.skills if skill]
     for place, _words in skills:
         _must_be_ours(place, target)
     if after != before:
-        if before is not None and not _ours_in(before):
-            files.write(path.with_name(path.name + BACKUP), before, mode=files.SHARED)
+        keep = before is not None and not _ours_in(before, path)
+        if keep:
+            files.write(path.with_name(path.name + BACKUP), before or "", mode=files.SHARED)
         _write(path, after)
-        yield f"{path}: devteam's hooks are in it" + ("" if before is None else f"; as it was: {path.name}{BACKUP}")
+        yield f"{path}: devteam's hooks are in it" + (f"; as it was: {path.name}{BACKUP}" if keep else "")
     else:
         yield f"{path}: nothing to change"
     for place, words in skills:
@@ -65,13 +67,13 @@ def install(target: Target, program: Sequence[str], *, skill: bool) -> Iterator[
 def printed(target: Target, program: Sequence[str]) -> str:
     """The settings as they would be; nothing is written."""
     path = _followed(target)
-    return with_hooks(_read(path) or EMPTY, program, path)
+    return with_hooks(_read(path) or "", program, path)
 
 
 def uninstall(target: Target) -> Iterator[str]:
     path = _followed(target)
     text, backup = _read(path), path.with_name(path.name + BACKUP)
-    if text is None or not (_sound(text, path) and _ours_in(text)):
+    if text is None or not _ours_in(text, path):
         yield f"{path}: none of devteam's hooks are in it"
     else:
         kept = _read(backup)
@@ -91,17 +93,23 @@ def uninstall(target: Target) -> Iterator[str]:
         if words is not None and MARK in words:
             place.unlink()
             yield f"{place}: removed"
-            for folder in place.parents:
-                if folder == target.folder or any(folder.iterdir()):
-                    break
-                folder.rmdir()
+            _drop_empty(place.parent, target.folder)
+    if target.bounds is not None and target.folder.is_dir() and not any(target.folder.iterdir()):
+        target.folder.rmdir()
+
+
+def _drop_empty(folder: Path, top: Path) -> None:
+    while folder != top and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
 
 
 # ── the file's text ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def with_hooks(text: str, program: Sequence[str], path: Path) -> str:
-    """The settings with each of our hooks once, as of this version."""
+    """The settings with each of our hooks once, as of this version. An empty file is one without settings."""
+    text = text if text.strip() else EMPTY
     _sound(text, path)
     for hook in HOOKS:
         entry = hook.entry(shlex.join([*program, "hook", hook.verb]))
@@ -117,6 +125,12 @@ def with_hooks(text: str, program: Sequence[str], path: Path) -> str:
         mine = [one for one in elements(text, there.start) if _is_ours(one.value)]
         if not mine:
             text = add_element(text, there.start, entry)
+        elif _shared(mine[0].value):  # somebody put it beside hooks of their own: theirs and the matcher stay
+            inner, new = (
+                next(one for one in _inner(text, mine[0]) if _program(one.value) is not None),
+                entry["hooks"][0],
+            )
+            text = text if inner.value == new else replace_value(text, inner, new)
         elif mine[0].value != entry:
             text = replace_value(text, mine[0], entry)
     return text
@@ -127,11 +141,16 @@ def without_hooks(text: str) -> str:
     for hook in HOOKS:
         while (found := _list_of(text, hook.event)) is not None:
             hooks, there = found
-            mine = [number for number, one in enumerate(elements(text, there.start)) if _is_ours(one.value)]
+            mine = [(number, one) for number, one in enumerate(elements(text, there.start)) if _is_ours(one.value)]
             if not mine:
                 break
-            if len(elements(text, there.start)) > 1:
-                text = drop_element(text, there.start, mine[0])
+            first, entry = mine[0]
+            if _shared(entry.value):
+                spans = _inner(text, entry)
+                number = next(number for number, one in enumerate(spans) if _program(one.value) is not None)
+                text = drop_element(text, members(text, entry.start)["hooks"].start, number)
+            elif len(elements(text, there.start)) > 1:
+                text = drop_element(text, there.start, first)
             elif len(members(text, hooks.start)) > 1:
                 text = drop_member(text, hooks.start, hook.event)
             else:
@@ -145,7 +164,7 @@ def _list_of(text: str, event: str) -> tuple[Value, Value] | None:
     return None if hooks is None or there is None else (hooks, there)
 
 
-def _sound(text: str, path: Path) -> bool:
+def _sound(text: str, path: Path) -> None:
     """Raises UserError, with the place, where the file is not what its program would read."""
     hint = "mend it, then try again; nothing was written"
     try:
@@ -163,13 +182,21 @@ def _sound(text: str, path: Path) -> bool:
     for event, there in hooks.items():
         if not isinstance(there, list):
             raise UserError(f'{path}: hooks."{event}" is no list', hint)
-    return True
 
 
 def _is_ours(entry: Any) -> bool:
     """An entry that runs `devteam hook VERB`, however devteam is called there."""
     inner = entry.get("hooks") if isinstance(entry, dict) else None
     return isinstance(inner, list) and any(_program(one) is not None for one in inner)
+
+
+def _shared(entry: Any) -> bool:
+    """Whether hooks that are not ours stand in the same entry."""
+    return any(_program(one) is None for one in entry["hooks"])
+
+
+def _inner(text: str, entry: Value) -> list[Value]:
+    return elements(text, members(text, entry.start)["hooks"].start)
 
 
 def _program(inner: Any) -> list[str] | None:
@@ -183,7 +210,10 @@ def _program(inner: Any) -> list[str] | None:
     return words[:-2] if ours and any("devteam" in word or "tui.cli.main" in word for word in words[:-2]) else None
 
 
-def _ours_in(text: str) -> bool:
+def _ours_in(text: str, path: Path) -> bool:
+    if not text.strip():
+        return False
+    _sound(text, path)
     hooks = json.loads(text).get("hooks", {})
     return any(_is_ours(one) for there in hooks.values() for one in there)
 
@@ -199,14 +229,14 @@ def _program_in(text: str) -> list[str]:
 
 def _followed(target: Target) -> Path:
     """The settings file itself: dotfiles are often links. A repository's must not lead out of it."""
-    path = target.path.resolve()
+    path = Path(os.path.realpath(target.path))  # a link that leads to itself is told when it is read
     if target.bounds is not None and not path.is_relative_to(target.bounds.resolve()):
         raise UserError(f"{target.path} leads out of the repository, to {path}", "nothing was written; use --user")
     return path
 
 
 def _must_be_ours(place: Path, target: Target) -> None:
-    real = place.resolve()
+    real = Path(os.path.realpath(place))
     if target.bounds is not None and not real.is_relative_to(target.bounds.resolve()):
         raise UserError(f"{place} leads out of the repository, to {real}", "nothing was written; use --user")
     words = _read(place)

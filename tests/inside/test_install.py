@@ -106,7 +106,8 @@ def test_installed_and_taken_out_again_leaves_no_byte(tmp_path: Path, name: str)
         text = (target.folder / skill.place).read_text()
         assert MARK in text and "{{" not in text and text.startswith("---\n")
     list(uninstall(target))
-    assert not list(tmp_path.rglob("*.json")) and not list(tmp_path.rglob("*.md"))
+    assert not list(tmp_path.iterdir())
+    target.folder.mkdir()
     target.path.write_text(ODD)
     target.path.chmod(0o600)
     list(install(target, PROGRAM, skill=False))
@@ -118,6 +119,47 @@ def test_installed_and_taken_out_again_leaves_no_byte(tmp_path: Path, name: str)
     assert printed(target, PROGRAM) == target.path.read_text()
     list(uninstall(target))
     assert target.path.read_text() == ODD
+
+
+BESIDE = """{"hooks": {"Stop": [{"matcher": "x", "hooks": [
+  {"type": "command", "command": "first.sh"},
+  {"type": "command", "command": "devteam hook stop"},
+  {"type": "command", "command": "last.sh"}]}]}}"""
+
+
+def test_hooks_in_one_entry_with_ours_stay(tmp_path: Path) -> None:
+    made = with_hooks(BESIDE, PROGRAM, WHERE)
+    (entry,) = json.loads(made)["hooks"]["Stop"]
+    assert entry["matcher"] == "x"
+    assert [shlex.split(one["command"])[-1] for one in entry["hooks"]] == ["first.sh", "stop", "last.sh"]
+    assert with_hooks(made, PROGRAM, WHERE) == made
+    target = Target(host=HOSTS["claude"], folder=tmp_path / ".claude", bounds=tmp_path)
+    target.folder.mkdir()
+    target.path.write_text(BESIDE)
+    assert "as it was" not in next(iter(install(target, PROGRAM, skill=False))), "ours are in it: no backup is made"
+    list(uninstall(target))
+    (entry,) = json.loads(target.path.read_text())["hooks"]["Stop"]
+    assert [one["command"] for one in entry["hooks"]] == ["first.sh", "last.sh"]
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_file_is_one_without_settings(tmp_path: Path, text: str) -> None:
+    target = Target(host=HOSTS["claude"], folder=tmp_path / ".claude", bounds=tmp_path)
+    target.folder.mkdir()
+    target.path.write_text(text)
+    assert "none of devteam's hooks" in next(iter(uninstall(target)))
+    list(install(target, PROGRAM, skill=False))
+    assert len(ours(json.loads(target.path.read_text()), "Stop")) == 1
+    list(uninstall(target))
+    assert target.path.read_text() == text
+
+
+def test_a_link_to_itself_is_an_error_of_the_path(tmp_path: Path) -> None:
+    target = Target(host=HOSTS["claude"], folder=tmp_path / ".claude", bounds=tmp_path)
+    target.folder.mkdir()
+    target.path.symlink_to("settings.json")
+    with pytest.raises(OSError, match="symbolic links"):
+        list(install(target, PROGRAM, skill=False))
 
 
 @pytest.mark.parametrize(
