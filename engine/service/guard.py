@@ -42,7 +42,8 @@ def guarded(desk: Desk, session: str, cwd: Path, tool: str, given: Mapping[str, 
     root = _real(desk.root)
 
     def hit(name: str) -> bool:
-        place = _real(cwd / os.path.expanduser(name))  # noqa: PTH111  a tool may be given ~/
+        # A tool may be given ~/, and a NUL, which no path has: whatever the rest names is held against the lists.
+        place = _real(cwd / os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111
         if any(place.is_relative_to(folder) for folder in held_out):
             return True
         return place.is_relative_to(root) and protected(os.fsencode(place.relative_to(root)))

@@ -62,6 +62,9 @@ def patch(*lines: str) -> dict[str, str]:
         ("Bash", {"command": "x && /usr/bin/devteam  accept 1.1"}, Ruling.ASK),
         ("Bash", {"command": "devteam hook end"}, Ruling.ASK),
         ("exec_command", {"cmd": "devteam land"}, Ruling.ASK),
+        ("Bash", {"command": "echo \0 > .devteam/x"}, Ruling.ASK),
+        ("Write", {"file_path": ".devteam\0/x"}, Ruling.DENY),
+        ("Write", {"file_path": "src/\0"}, Ruling.NOTHING),
     ],
 )
 def test_rulings(ground: Ground, tool: str, given: dict[str, Any], ruling: Ruling) -> None:
@@ -79,3 +82,11 @@ def test_only_its_own_session_and_only_while_it_is_on(ground: Ground, tmp_path: 
     quiet = make(tmp_path / "repo", tmp_path / "home", plan="")
     assert guarded(desk_of(quiet), "s", quiet.folder, "Write", config).ruling is Ruling.NOTHING
     assert not end(desk_of(quiet))
+
+
+@pytest.mark.parametrize("verb", ["stop", "guard"])
+def test_whatever_comes_on_stdin_is_no_crash(ground: Ground, verb: str) -> None:
+    odd = ("", "[]", '"x"', '{"cwd": 5}', '{"cwd": "/tmp/\\u0000x"}', '{"cwd": "/nowhere"}', '{"cwd": "\\ud800"}')
+    for given in odd:
+        told = ground.run("hook", verb, stdin=given)
+        assert (told.code, told.out) == (0, ""), given

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RUN_MARK = "DEVTEAM_RUN_ID"
 """In the environment of everything an engine starts: its agents are judged by it, not by a hook."""
-MOST_STDIN = 8_000_000
+MOST_STDIN = 64_000_000
 
 hooks = typer.Typer(help="Hooks for Claude Code and Codex: install, uninstall.", no_args_is_help=True)
 hook = typer.Typer(help="What those hooks and commands run.", no_args_is_help=True)
@@ -197,8 +197,11 @@ def _desk_of(given: dict[str, Any]) -> Any:
     """The repository the session is in; None where it is in none, or in one without devteam."""
     from engine.link.user_errors import as_user_error
 
+    cwd = _word(given, "cwd")
+    if "\0" in cwd:
+        return None
     try:
-        desk = say.desk(Path(_word(given, "cwd") or os.curdir))
+        desk = say.desk(Path(cwd or os.curdir))
     except Exception as error:  # boundary: outside a repository there is nothing to keep
         if as_user_error(error) is None:
             raise
