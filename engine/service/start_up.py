@@ -16,14 +16,20 @@ from typing import Protocol
 from xml.sax.saxutils import escape
 
 from engine import files
+from engine.agent_records import records
 from engine.clock import SystemClock
 from engine.core.model import Struct
 from engine.link.user_errors import UserError
+from engine.perform.process.environment import TOOLS
 
 NAME = "devteam"
 LABEL = "devteam.supervisor"
 MARK = "# devteam: takes running sprints up again (devteam service uninstall)"
 SECONDS = 30.0
+CARRIED = ("PATH", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "LANG", "LC_ALL", "TZ", *TOOLS)
+"""By what a sprint, its agents and its checks are found, the dearest first. A login is a secret, and never written."""
+CRON_LONGEST = 980
+"""Bytes of a crontab's line; a longer one is refused."""
 
 
 class Done(Struct, frozen=True, kw_only=True):
@@ -145,13 +151,15 @@ class Cron:
 
     def install(self, here: Here, command: Sequence[str]) -> Iterator[str]:
         before = self._read(here)
-        after = with_line(before, cron_line(command))
+        after = with_line(before, cron_line(command, here.env))
         if after == before:
             yield "crontab: nothing to change"
             return
         self._write(here, after)
         yield "crontab: an @reboot line was added; it takes effect at the next start"
         yield f"until then: nohup {shlex.join(command)} &"
+        if " PATH=" not in after.rpartition(MARK)[2].replace("'", ""):
+            yield "PATH is too long for a line of a crontab: what lies outside /usr/bin and /bin is not found there"
 
     def uninstall(self, here: Here) -> Iterator[str]:
         before = self._read(here)
@@ -187,19 +195,31 @@ def chosen(here: Here) -> StartUp:
     raise UserError("there is no systemd user manager, no launchd and no crontab here", hint)
 
 
+def not_carried(env: Mapping[str, str]) -> list[str]:
+    """Logins of agents that this environment holds, by name: what starts with the machine has none of them."""
+    return sorted({name for one in records().values() for name in one.login.env if env.get(name)})
+
+
 # ── the texts ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def carried(env: Mapping[str, str]) -> dict[str, str]:
+    """What the supervisor is given of the environment it is installed from: the machine's start has next to none."""
+    found = {name: env[name] for name in CARRIED if env.get(name, "").isprintable() and env.get(name)}
+    return {"PATH": os.defpath, **found}
 
 
 def systemd_unit(command: Sequence[str], env: Mapping[str, str]) -> str:
     """Stopping it leaves the engines alone: only the supervisor itself is ended."""
-    line = " ".join(_systemd_word(word) for word in command)
+    line = " ".join(_systemd_word(word).replace("$", "$$") for word in command)
+    given = "\n".join(f"Environment={_systemd_word(f'{name}={value}')}" for name, value in carried(env).items())
     return f"""[Unit]
 Description=devteam: takes running sprints up again
 StartLimitIntervalSec=0
 
 [Service]
 Type=simple
-Environment={_systemd_word(f"PATH={env.get('PATH', os.defpath)}")}
+{given}
 ExecStart={line}
 Restart=always
 RestartSec=10
@@ -211,13 +231,16 @@ WantedBy=default.target
 
 
 def _systemd_word(word: str) -> str:
-    """Quoted for a unit file: no expansion of specifiers or variables."""
-    quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("%", "%%").replace("$", "$$")
+    """Quoted for a unit file: no specifier is expanded."""
+    quoted = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("%", "%%")
     return f'"{quoted}"'
 
 
 def launchd_plist(command: Sequence[str], env: Mapping[str, str]) -> str:
     words = "\n".join(f"    <string>{escape(word)}</string>" for word in command)
+    given = "\n".join(
+        f"    <key>{name}</key>\n    <string>{escape(value)}</string>" for name, value in carried(env).items()
+    )
     return f"""<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
 <plist version="1.0">
@@ -230,8 +253,7 @@ def launchd_plist(command: Sequence[str], env: Mapping[str, str]) -> str:
   </array>
   <key>EnvironmentVariables</key>
   <dict>
-    <key>PATH</key>
-    <string>{escape(env.get("PATH", os.defpath))}</string>
+{given}
   </dict>
   <key>RunAtLoad</key>
   <true/>
@@ -244,9 +266,18 @@ def launchd_plist(command: Sequence[str], env: Mapping[str, str]) -> str:
 """
 
 
-def cron_line(command: Sequence[str]) -> str:
-    """A % would end the command: cron wants it escaped."""
-    return f"@reboot {shlex.join(command)} >/dev/null 2>&1".replace("%", "\\%")
+def cron_line(command: Sequence[str], env: Mapping[str, str]) -> str:
+    """With as much of the environment as a line may hold. A % would end the command: cron wants it escaped."""
+    given: list[str] = []
+
+    def line() -> str:
+        return f"@reboot {shlex.join(['env', *given, *command])} >/dev/null 2>&1".replace("%", "\\%")
+
+    for name, value in carried(env).items():
+        given.append(f"{name}={value}")
+        if len(os.fsencode(line())) > CRON_LONGEST:
+            given.pop()
+    return line()
 
 
 def with_line(text: str, line: str) -> str:

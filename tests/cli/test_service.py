@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.service.start_up import (
+    CRON_LONGEST,
     MARK,
     WAYS,
     Here,
@@ -20,6 +21,7 @@ from engine.service.start_up import (
     Systemd,
     cron_line,
     launchd_plist,
+    not_carried,
     systemd_unit,
     with_line,
     without_line,
@@ -60,9 +62,30 @@ def test_the_units_say_what_is_meant(tmp_path: Path) -> None:
     plist = plistlib.loads(launchd_plist(ODD, {"PATH": "/a & b"}).encode())
     assert plist["ProgramArguments"] == ODD and plist["KeepAlive"] and plist["RunAtLoad"]
     assert plist["EnvironmentVariables"] == {"PATH": "/a & b"}
-    line = cron_line(ODD)
-    assert shlex.split(line.replace("\\%", "%").removeprefix("@reboot "))[:3] == ODD
+    words = shlex.split(cron_line(ODD, {"PATH": "/a b"}).replace("\\%", "%").removeprefix("@reboot "))
+    assert words[:5] == ["env", "PATH=/a b", *ODD]
     assert [way.name for way in WAYS] == ["systemd", "launchd", "cron"]
+
+
+def test_what_starts_with_the_machine_finds_the_same_programs_and_places() -> None:
+    """A machine's start has a bare PATH and none of the user's variables; a login is never written down."""
+    env = {
+        "PATH": "/home/u/.nvm/bin:/usr/bin",
+        "XDG_STATE_HOME": "/big/state",
+        "GOPATH": "/go $1",
+        "LANG": "two\nlines",
+        "ANTHROPIC_API_KEY": "secret",
+    }
+    kept = {"PATH": env["PATH"], "XDG_STATE_HOME": "/big/state", "GOPATH": "/go $1"}
+    unit, plist = systemd_unit(["x"], env), plistlib.loads(launchd_plist(["x"], env).encode())
+    assert [line for line in unit.splitlines() if line.startswith("Environment=")] == [
+        f'Environment="{name}={value}"' for name, value in kept.items()
+    ]
+    assert plist["EnvironmentVariables"] == kept
+    assert shlex.split(cron_line(["x"], env))[1:6] == ["env", *(f"{name}={value}" for name, value in kept.items()), "x"]
+    assert not_carried(env) == ["ANTHROPIC_API_KEY"]
+    crowded = cron_line(["x"], {**env, "XDG_STATE_HOME": "%" * 600, "XDG_CONFIG_HOME": "%" * 600})
+    assert len(crowded) <= CRON_LONGEST and "PATH=/home" in crowded and "GOPATH" in crowded, "what fits, PATH first"
 
 
 lines = st.lists(st.text(alphabet="ab *%#@\\\t'\"é"), max_size=6)
@@ -71,8 +94,8 @@ lines = st.lists(st.text(alphabet="ab *%#@\\\t'\"é"), max_size=6)
 @given(lines, st.booleans())
 def test_a_crontab_keeps_every_line_of_the_users(theirs: list[str], ends: bool) -> None:
     text = "\n".join(theirs) + ("\n" if ends and theirs else "")
-    once = with_line(text, cron_line(["devteam", "service", "run"]))
-    assert once.count(MARK) == 1 and with_line(once, cron_line(["devteam", "service", "run"])) == once
+    once = with_line(text, cron_line(["devteam", "service", "run"], {}))
+    assert once.count(MARK) == 1 and with_line(once, cron_line(["devteam", "service", "run"], {})) == once
     assert without_line(once) in (text, f"{text}\n")
 
 

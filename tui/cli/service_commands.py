@@ -31,7 +31,7 @@ def install() -> None:
     It looks over your repositories and starts an engine for each sprint that was running and has none. A sprint that
     you stopped stays stopped.
     """
-    from engine.service.start_up import chosen
+    from engine.service.start_up import chosen, not_carried
     from tui.cli.safe_path import own_command
 
     here = _here()
@@ -39,6 +39,8 @@ def install() -> None:
     say.out(f"by {way.name}:")
     for line in way.install(here, own_command("service", "run")):
         say.out(line)
+    for name in not_carried(here.env):
+        say.out(f"{name} is a secret and was not written down: an agent with no other login waits for devteam run")
 
 
 def uninstall() -> None:
