@@ -11,7 +11,7 @@ from engine.core import events as ev
 from engine.core.commands import Answer
 from engine.core.evidence import EvidenceRecord, RunRecord
 from engine.core.fold import fold
-from engine.core.model import Decision, Issue, Proof
+from engine.core.model import Decision, Issue, Proof, ProofVerdict
 from engine.core.state import State, Status
 from engine.core.vocabulary import Choice
 from tests.patience import Deadline
@@ -130,6 +130,26 @@ def test_the_morning_says_everything() -> None:
         assert f"{state.iterations} iterations, {state.calls} calls" in said
     landed = replace(state, landed=state.head or "x", head=state.head or "x")
     assert "landed: your branch has every commit" in plain(morning_lines(View(state=landed), key_map({}), 80))
+
+
+@pytest.mark.parametrize(("proof", "word"), [(ProofVerdict.PROVEN, "proven"), (ProofVerdict.HARMLESS, "harmless")])
+def test_a_change_with_nothing_to_show_is_never_called_proven(proof: ProofVerdict, word: str) -> None:
+    """On the card of its gate and the morning after: the plan's word that there is nothing to show is no proof."""
+    state = state_of(4, 4)
+    gates = {gate.id: gate for gate in state.open_gates()}
+    card = next(card for card in needs(state) if card.complete)
+    tasks = {**state.tasks, card.task: replace(state.tasks[card.task], proof=proof)}
+    shown = plain(card_lines(View(state=replace(state, tasks=tasks), gate=gates[card.gate]), card, 60))
+    assert f" {word} " in shown and ("proven" in shown) == (proof is ProofVerdict.PROVEN)
+
+    ended = state_of(3, ended=True)
+    tasks = {name: replace(task, proof=proof) for name, task in ended.tasks.items()}
+    commits = sum(bool(task.commit) for task in tasks.values())
+    said = " ".join(plain(morning_lines(View(state=replace(ended, tasks=tasks)), key_map({}), 130)).split())
+    assert (f"of {commits} commits proven: red before" in said) and (f"{commits} harmless" in said) == (
+        word == "harmless"
+    )
+    assert ("0 of" in said.split(" commits proven")[0][-8:]) == (word == "harmless")
 
 
 def test_code_has_its_colours_in_one_column_and_in_two() -> None:

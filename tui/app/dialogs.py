@@ -153,5 +153,8 @@ def confirm_approve_all(app: DevteamApp) -> None:
             for card in cards:
                 app.steering.approve(card.gate)
 
-    words = (f"Commit {plural(len(cards), 'task')}? Every criterion is met and proven:", *names)
+    words = (
+        f"Commit {plural(len(cards), 'task')}? Every criterion is met, every change is proven or harmless:",
+        *names,
+    )
     app.push_screen(ConfirmScreen("APPROVE ALL", words, (Button(key="Y", label="commit them", value="yes"),)), chosen)

@@ -65,8 +65,12 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
     if task is None and gate is not None:
         title = gate_name(view, gate)
     right: list[Span] = []
-    if card.complete:
-        right.append((f"{glyphs.ok} proven ", "good"))
+    if card.complete and task is not None:
+        right.append(
+            (f"{glyphs.ok} proven ", "good")
+            if task.proof is ProofVerdict.PROVEN
+            else (f"{glyphs.ok} harmless ", "muted")
+        )
     if card.since and card.kind is NeedKind.GATE:
         right.append((duration(view.now - card.since), "muted"))
     mark: Span = (glyphs.cursor if here else " ", "accent bold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.core.model import CheckKind, CheckResult
+from engine.core.model import CheckKind, CheckResult, ProofVerdict
 from engine.core.state import State, Status, TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_outcome, of_status
@@ -105,10 +105,12 @@ def _numbers(view: View, width: int) -> list[Line]:
     accepted = [(task, text) for task in state.tasks.values() for text in task.spec.accept]
     met = sum(_met(task, text) for task, text in accepted)
     if accepted:
-        shown = sum(proven(task) for task in state.tasks.values() if task.commit)
-        commits = sum(bool(task.commit) for task in state.tasks.values())
+        committed = [task for task in state.tasks.values() if task.commit]
+        shown = sum(proven(task) and task.proof is ProofVerdict.PROVEN for task in committed)
+        harmless = sum(task.proof is ProofVerdict.HARMLESS for task in committed)
         lines.append(_fact("criteria", [(f"{met} of {len(accepted)} met", "fg bold")], width))
-        said = f"{shown} of {plural(commits, 'commit')} proven: red before, green now"
+        said = f"{shown} of {plural(len(committed), 'commit')} proven: red before, green now"
+        said += f"; {harmless} harmless: nothing to show, by the plan" if harmless else ""
         lines += wrap(said, width, "fg", first=pad("proof", 11))
     over = [task for task in state.tasks.values() if task.override or task.overridden]
     lines.append(
