@@ -130,8 +130,8 @@ class AttachedLink:
         if holder is not None:
             return LinkStatus(status="connected", detail=holder.words())
         if self._running:
-            hint = "space (or devteam run) takes the sprint up again; nothing is lost"
-            return LinkStatus(status="lost", detail="the engine is not running any more", hint=hint)
+            hint = "space or devteam run takes it up again; nothing is lost"
+            return LinkStatus(status="lost", detail="the engine is gone", hint=hint)
         return LinkStatus(status="ended", detail=self._reason or "no engine is running", hint="devteam run")
 
     def _note(self, envelope: Envelope) -> None:

@@ -20,7 +20,7 @@ def test_one_key_starts_it_again(tmp_path: Path) -> None:
         (engine,) = engines(ground)
         subprocess.run(["kill", "-9", str(engine["pid"])], check=True)
         screen.until("engine lost")
-        screen.until("space (or devteam run)")
+        screen.until("space or devteam run takes it up again; nothing is lost")
         ground.write(".devteam/scenario.toml", SCENARIO)
         screen.type(" ")
         screen.until("All tasks complete", 60.0)
