@@ -18,8 +18,24 @@ PRIVATE_FOLDER = 0o700
 SHARED = 0o644
 """For what lies in the user's own repository."""
 
+_ORDINARY = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK)
+
+
+def ordinary(path: Path) -> bytes:
+    """What a file holds that has to be an ordinary one: a pipe of that name would be waited for, for ever."""
+    fd = os.open(path, _ORDINARY)
+    try:
+        kind = os.fstat(fd).st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(kind):
+            raise OSError(errno.EINVAL, "not an ordinary file", str(path))
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(fd)
 
 
 def write(path: Path, data: bytes | str, *, mode: int = PRIVATE, durable: bool = True) -> None:

@@ -139,6 +139,6 @@ def performers(
         spawner,
         state_root=room.places.root,
         checkout=workspace.checkout,
-        repository=lambda: asyncio.to_thread(workspace.stands),
+        repository=lambda head: asyncio.to_thread(workspace.stands, head),
     )
     return Performers(performer=Redacted(on_machine, redactor), redactor=redactor, dependencies=dependencies)

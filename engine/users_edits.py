@@ -15,7 +15,7 @@ from engine.core.policy import Policy
 from engine.core.state import State
 from engine.plans.change import describe_change
 from engine.plans.plan_format import PlanRefused
-from engine.plans.registry import read_plan
+from engine.plans.registry import parse_plan, read_bytes
 from engine.plans.sprints import SprintFolder
 from engine.project import Project
 from engine.view_writer import Views, as_marked
@@ -46,6 +46,8 @@ class UsersEdits:
         self._policy_of = policy_of
         self._config_hash = config_hash(config)
         self._seen: tuple[tuple[int, ...], ...] = ()
+        self._unread: dict[Path, str] = {}
+        """Files that could not be read at the last look, and what was said of it."""
 
     async def watch(self, tell: Callable[[list[ev.AnyEvent]], None], clock: Clock) -> None:
         """Tell of each edit as it is saved, until cancelled.
@@ -60,7 +62,7 @@ class UsersEdits:
             await clock.sleep(EVERY)
             now = self._signatures()
             moving = moving + 1 if now not in (self._seen, last) else 0
-            if now != self._seen and (now == last or moving >= LONG_ENOUGH):
+            if (now != self._seen or self._unread) and (now == last or moving >= LONG_ENOUGH):
                 tell(self.look())
             last = now
 
@@ -68,27 +70,40 @@ class UsersEdits:
         """What the user changed since the last look. Costs two stats when nothing was."""
         seen = self._signatures()
         was, self._seen = self._seen, seen
-        if seen == was:
+        if seen == was and not self._unread:
             return []
-        plan_is_new, config_is_new = (old != new for old, new in zip(was or ((), ()), seen, strict=True))
-        return [*(self._plan_now() if plan_is_new else ()), *(self._config_now() if config_is_new else ())]
+        found: list[ev.AnyEvent] = []
+        for path, old, new, read in zip(self._files(), was or ((), ()), seen, self._readers(), strict=True):
+            if old != new or path in self._unread:
+                found += self._what_is_new(path, read)
+        return found
+
+    def _what_is_new(self, path: Path, read: Callable[[], list[ev.AnyEvent]]) -> list[ev.AnyEvent]:
+        """A file that cannot be read at all (no right, no descriptor, a disk that fails) is looked at again until it
+        can; one with something wrong in it, when it is saved again."""
+        said = self._unread.pop(path, "")
+        try:
+            return read()
+        except (PlanRefused, ConfigRefused) as refused:
+            noted = _not_taken_up(refused)
+            if not isinstance(refused.__cause__, OSError):
+                return [noted]
+            self._unread[path] = noted.text
+            return [noted] if noted.text != said else []
+
+    def _readers(self) -> tuple[Callable[[], list[ev.AnyEvent]], ...]:
+        return self._plan_now, self._config_now
 
     def _plan_now(self) -> list[ev.AnyEvent]:
-        try:
-            plan = self._read_plan()
-        except PlanRefused as refused:
-            return [_not_taken_up(refused)]
+        plan = self._read_plan()
         return self.of_plan(plan) if plan is not None else []
 
     def _config_now(self) -> list[ev.AnyEvent]:
-        try:
-            config = self._project.config()
-        except ConfigRefused as refused:
-            return [_not_taken_up(refused)]
+        config = self._project.config()
         if config_hash(config) == self._config_hash:
             return []
-        if not self._project.repo.config.is_file():  # without it all would be as by default: no budget of the user's
-            said = f"{self._project.repo.config} is gone: the settings that were in it still hold"
+        if lost := _lost(self._project.repo.config):  # all would be as by default: no budget of the user's
+            said = f"{self._project.repo.config} is {lost}: the settings that were in it still hold"
             return [ev.Noted(text=said, level="warning", hint="bring it back, or stop the run")]
         self._config_hash = config_hash(config)
         said = "budgets, gates, ladder and limits of the new config.toml hold from now on; checks from the next run"
@@ -121,18 +136,26 @@ class UsersEdits:
         path = self._sprint.plan_path
         if self._sprint.unplanned():
             return None
-        data = path.read_bytes() if path.is_file() else b""
+        data = read_bytes(path)
         if self._views.read_all_of(data):
             return None
-        plan = read_plan(path)
-        if path.read_bytes() == data:
-            self._views.has_read(data)
+        plan = parse_plan(path, data)
+        self._views.has_read(data)
         return plan
 
 
 def _not_taken_up(refused: Exception) -> ev.Noted:
     said = str(refused).splitlines()[0]
     return ev.Noted(text=f"not taken up: {said}", level="warning", hint="mend it and save again")
+
+
+def _lost(path: Path) -> str:
+    """Why a file says nothing of what the user wants: taken away, or cut to nothing by a save that is under way or met
+    a full disk. In a word; empty where it does say something."""
+    try:
+        return "" if path.stat().st_size else "empty"
+    except OSError:
+        return "gone"
 
 
 def _signature(path: Path) -> tuple[int, ...]:

@@ -107,7 +107,7 @@ class Views:
             self._mark_plan(state)
             learnings.settle(self._project.root, state.disputed)
             self.problem = ""
-        except (OSError, PlanRefused) as error:
+        except (OSError, PlanRefused, UnicodeDecodeError) as error:
             self.problem = str(error)
 
     def _write_draft(self, state: State) -> None:
@@ -156,9 +156,14 @@ class Views:
         """plan.md is not as the engine knows it: the user edited the draft."""
         try:
             ours = self._own_draft.read_text(encoding="utf-8")
-            return _digest(self._sprint.plan_path.read_text(encoding="utf-8")) != ours
         except (OSError, UnicodeDecodeError):
             return False
+        try:
+            return _digest(self._sprint.plan_path.read_text(encoding="utf-8")) != ours
+        except FileNotFoundError:
+            return False
+        except (OSError, UnicodeDecodeError):  # there is something, and it is not what the engine wrote
+            return True
 
     def _mark_plan(self, state: State) -> None:
         path = self._sprint.plan_path

@@ -48,6 +48,18 @@ def test_a_link_is_replaced_not_followed(tmp_path: Path) -> None:
         files.appending(tmp_path / "log")
 
 
+def test_what_is_no_ordinary_file_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name, words in [("pipe", "ordinary"), ("zero", "ordinary"), ("loop", "symbolic links"), (".", "directory")]:
+        with pytest.raises(OSError, match=words):
+            files.ordinary(tmp_path / name)
+    (tmp_path / "link").symlink_to("file")
+    (tmp_path / "file").write_bytes(b"as it is\r\n")
+    assert files.ordinary(tmp_path / "link") == b"as it is\r\n"
+
+
 def test_a_taken_name_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files.write_new(tmp_path / "a", "one")
     with pytest.raises(FileExistsError):

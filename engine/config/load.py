@@ -11,6 +11,7 @@ from pathlib import Path
 import msgspec
 from msgspec import inspect
 
+from engine import files
 from engine.config import locate
 from engine.config.config_errors import ConfigError, ConfigRefused
 from engine.config.rules import NEEDS, check_rules
@@ -24,7 +25,7 @@ COSMETIC = ("theme", "keys")
 def load(path: Path) -> Config:
     """The configuration in a file; the defaults where there is none; ConfigRefused where it is wrong."""
     try:
-        data = path.read_bytes()
+        data = files.ordinary(path)
     except FileNotFoundError:
         return Config()
     except OSError as failed:

@@ -20,7 +20,7 @@ CURES = {
     MachineFault.NO_PROCESSES: "end processes, or raise the limit (ulimit -u, systemctl TasksMax)",
     MachineFault.NO_DESCRIPTORS: "close files, or raise the limit (ulimit -n)",
     MachineFault.STORE_FAULT: "look at the disk (dmesg, mount): it fails or became read-only",
-    MachineFault.BRANCH_LOST: "the sprint branch is gone or was moved: devteam doctor names the ref with its commits",
+    MachineFault.BRANCH_LOST: "bring the sprint branch back: git branch NAME COMMIT (devteam log names its commits)",
     MachineFault.REPO_MOVED: "the repository is not where it was: bring it back, or start devteam where it is now",
     MachineFault.GIT_LOCKED: "end the other git; if none runs any more, remove the lock file it left",
 }

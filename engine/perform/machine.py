@@ -77,9 +77,10 @@ class OnThisMachine:
         *,
         state_root: Path,
         checkout: Path,
-        repository: Callable[[], Awaitable[None]],
+        repository: Callable[[str], Awaitable[None]],
     ) -> None:
-        """`repository` raises when the sprint's branch or the repository cannot be found."""
+        """`repository` raises when the sprint's branch or the repository cannot be found; it is given the commit that
+        the sprint is at by the journal."""
         self._performer = performer
         self._spawner = spawner
         self._state_root = state_root
@@ -90,7 +91,7 @@ class OnThisMachine:
 
     async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]:
         if isinstance(effect, Probe):
-            why = await self.standing(effect.fault)
+            why = await self.standing(effect.fault, state.head)
             return [ev.MachineProbed(id=effect.id, fault=effect.fault, ok=not why, detail=why)]
         try:
             facts = await self._performer.perform(effect, state)
@@ -109,7 +110,7 @@ class OnThisMachine:
             fault, why = self._ground()
             if fault is not None:
                 raise PerformError(why, fault=fault)
-            if (said := fault_in(hint)) is not None and (why := await self.standing(said)):
+            if (said := fault_in(hint)) is not None and (why := await self.standing(said, state.head)):
                 raise PerformError(why, fault=said)
         return facts
 
@@ -119,7 +120,7 @@ class OnThisMachine:
         self._failed[what] = self._failed.get(what, 0) + 1
         return self._failed[what] > STUBBORN
 
-    async def standing(self, fault: MachineFault) -> str:
+    async def standing(self, fault: MachineFault, head: str = "") -> str:
         """What is still wrong, in words; empty when the fault is over. Really tried, not guessed."""
         try:
             match fault:
@@ -130,7 +131,7 @@ class OnThisMachine:
                     await asyncio.to_thread(_write_something, self._state_root)
                     if why := self._ground()[1]:
                         return why
-                    await self._git_answers()
+                    await self._git_answers(head)
                 case MachineFault.NO_MEMORY:
                     bytearray(SPARE_BYTES)
                     await self._start_something()
@@ -142,21 +143,21 @@ class OnThisMachine:
                 case MachineFault.BRANCH_LOST | MachineFault.REPO_MOVED:
                     if why := self._moved():
                         return why
-                    await self._repository()
+                    await self._repository(head)
                 case MachineFault.GIT_LOCKED:
                     if why := self._moved():
                         return why
-                    await self._git_answers()
+                    await self._git_answers(head)
                 case _:
                     assert_never(fault)
         except Exception as error:  # noqa: BLE001  boundary: whatever a probe meets is its answer
             return f"{type(error).__name__}: {error}"
         return ""
 
-    async def _git_answers(self) -> None:
+    async def _git_answers(self, head: str) -> None:
         """A branch that is not there is no matter here: the fault may have come before it was made."""
         try:
-            await self._repository()
+            await self._repository(head)
         except WorkspaceError as error:
             if isinstance(error, GitError):
                 raise

@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from engine import files
+
 TRIES = 50
 LATE_SECONDS = (0.0, 0.005, 0.02, 0.05)
 """When the replaced file is looked at again: a writer that had it open may still be writing."""
@@ -30,9 +32,9 @@ class UnsettledError(OSError):
 
 def change(path: Path, edit: Edit) -> bool:
     """Put `edit` of the file's content into the file; whether anything changed. Raises OSError."""
-    target = path.resolve()
+    target = Path(os.path.realpath(path))  # `resolve` has an error of its own for a link that leads to itself
     for _ in range(TRIES):
-        old = target.read_bytes()
+        old = files.ordinary(target)
         new = edit(old)
         if new == old:
             return False

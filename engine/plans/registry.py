@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path, PurePath
 
-from engine import plugins
+from engine import files, plugins
 from engine.core.model import Plan
 from engine.plans.beads import BEADS
 from engine.plans.design_doc import DESIGN_DOC
@@ -106,8 +106,21 @@ def _text(path: Path, data: bytes) -> str:
 
 
 def read_plan(path: Path) -> Plan:
-    """The plan in a file, whatever its format."""
-    text = read_text(path)
+    """The plan in a sprint's own file, whatever its format."""
+    return parse_plan(path, read_bytes(path))
+
+
+def read_bytes(path: Path) -> bytes:
+    """A sprint's own plan file as it is."""
+    try:
+        return files.ordinary(path)
+    except OSError as failed:
+        raise _unreadable(path, failed) from failed
+
+
+def parse_plan(path: Path, data: bytes) -> Plan:
+    """The plan that a file of that name with this content is."""
+    text = _text(path, data)
     return format_of(path, text).read(text, str(path))
 
 

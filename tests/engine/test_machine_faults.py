@@ -129,7 +129,7 @@ async def test_a_git_that_fails_is_the_machines_fault_until_that_is_no_explanati
         async def perform(self, _effect: object, _state: object) -> list[ev.AnyEvent]:
             raise GitError(("read-tree",), 128, said)
 
-    async def repository() -> None:
+    async def repository(_head: str) -> None:
         pass
 
     machine = OnThisMachine(
@@ -149,7 +149,7 @@ async def test_a_git_that_fails_is_the_machines_fault_until_that_is_no_explanati
 
 
 async def test_a_probe_really_tries(small_disk: Path, tmp_path: Path) -> None:
-    async def repository() -> None:
+    async def repository(_head: str) -> None:
         raise FileNotFoundError("the branch is gone")
 
     machine = OnThisMachine(
@@ -267,7 +267,7 @@ async def test_such_a_fault_is_over_when_git_answers(
 ) -> None:
     """A fault that came before the sprint had a branch would else never be over."""
 
-    async def repository() -> None:
+    async def repository(_head: str) -> None:
         raise error
 
     machine = OnThisMachine(
@@ -287,7 +287,7 @@ async def test_a_state_folder_that_was_deleted_is_named_with_what_to_do(tmp_path
         None,  # type: ignore[arg-type]
         state_root=place,
         checkout=tmp_path,
-        repository=lambda: asyncio.sleep(0),
+        repository=lambda _head: asyncio.sleep(0),
     )
     fault, words = machine._ground()
     assert fault is MachineFault.STORE_FAULT and f"{place} was deleted: devteam stop, then devteam run" in words

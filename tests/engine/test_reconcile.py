@@ -210,6 +210,25 @@ async def test_a_branch_deleted_while_the_run_is_on_comes_back_and_it_is_said(ho
     assert "had been deleted" in house.words()
 
 
+async def test_every_ref_deleted_while_the_run_is_on_comes_back(house: House) -> None:
+    """The probe does what the next start would do: nobody has to restart anything."""
+    done: list[str] = []
+
+    def delete(where: str, effect: AnyEffect) -> None:
+        if where == "before" and isinstance(effect, Commit) and effect.task == "1.2" and not done:
+            done.extend(house.git("for-each-ref", "--format=%(refname)", "refs/heads/devteam", "refs/devteam").split())
+            for ref in done:
+                house.git("update-ref", "-d", ref)
+            house.git("reflog", "expire", "--expire=now", "--all")
+            house.git("gc", "-q", "--prune=now")
+
+    state = await house.run(delete)
+    assert all_done(state), state.outcome_reason
+    assert len(house.commits()) == 2
+    assert "every ref" in house.words()
+    assert any(isinstance(one, ev.MachineProbed) and one.ok for one in house.said)
+
+
 async def test_a_repository_moved_between_two_runs_goes_on(house: House, tmp_path: Path) -> None:
     class Enough(BaseException):
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -12,19 +13,23 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
-from engine import users_edits
+from engine import files, users_edits
 from engine.clock import SystemClock
+from engine.config import to_policy
 from engine.core import events as ev
 from engine.core.commands import Answer, Stop
 from engine.core.state import State, Status
 from engine.journal import Journal
 from engine.perform.process.probe import run_id_of
 from engine.perform.process.reaper import RUN_ID
+from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder, new_sprint
 from engine.project import Project
 from engine.session import Session
 from engine.session_options import Options
+from engine.view_writer import Views
 from tests.engine import small
 from tests.patience import patience
 
@@ -96,19 +101,21 @@ async def _answer_once(bench: Bench, session: Session, gate: str) -> None:
     await session.send(Answer(gate=gate, choice="y", by="test"))
 
 
+@pytest.mark.parametrize("lost", ["gone", "empty"])
 async def test_a_config_that_is_gone_while_a_gate_waits_loosens_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lost: str
 ) -> None:
-    """A folder that is cleaned up, a branch that was switched: the defaults are not what the user wants to spend."""
+    """A folder that is cleaned up, a branch that was switched, a save that met a full disk: the defaults are not what
+    the user wants to spend."""
     monkeypatch.setattr(users_edits, "EVERY", 0.1)
     bench = Bench(tmp_path, GATED)
 
     async def remove(session: Session, gate: str) -> None:
         config = bench.project.repo.config
         text = config.read_text()
-        config.unlink()
+        config.unlink() if lost == "gone" else config.write_text("")
         async with asyncio.timeout(patience(40)):
-            while not any("is gone" in note.text for note in bench.of(ev.Noted)):
+            while not any(f"is {lost}" in note.text for note in bench.of(ev.Noted)):
                 await asyncio.sleep(0.02)
         config.write_text(text)
         await session.send(Answer(gate=gate, choice="y", by="test"))
@@ -160,6 +167,70 @@ async def test_a_broken_config_does_not_hide_an_edit_of_the_plan(tmp_path: Path)
     state = await bench.run(react, attended=True)
     assert state.tasks["1.3"].status is Status.COMPLETE
     assert any("not taken up" in one.text for one in bench.of(ev.Noted))  # type: ignore[attr-defined]
+
+
+async def test_files_that_cannot_be_read_for_a_while_are_taken_up_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No right, no descriptor, a pipe of that name: said once, waited for by nobody, and read as soon as it can be."""
+    monkeypatch.setattr(users_edits, "EVERY", 0.05)
+    bench = Bench(tmp_path, GATED)
+
+    async def meddle(session: Session, gate: str) -> None:
+        plan, config = bench.sprint.plan_path, bench.project.repo.config
+        texts = plan.read_text() + THIRD, config.read_text() + "\n[budget]\nsession_usd = 7.0\n"
+        plan.unlink()
+        plan.symlink_to(plan.name)
+        config.unlink()
+        os.mkfifo(config)
+        async with asyncio.timeout(patience(40)):
+            while len([note for note in bench.of(ev.Noted) if "not taken up" in note.text]) < 2:  # type: ignore[attr-defined]
+                await asyncio.sleep(0.02)
+            await asyncio.sleep(0.3)
+            for path, text in zip((plan, config), texts, strict=True):
+                path.unlink()
+                path.write_text(text)
+            while not (bench.of(ev.PlanChanged) and bench.of(ev.PolicyChanged)):
+                await asyncio.sleep(0.02)
+        await session.send(Answer(gate=gate, choice="y", by="test"))
+
+    def react(session: Session, event: ev.AnyEvent) -> object:
+        if not isinstance(event, ev.GateOpened):
+            return None
+        if bench.of(ev.PlanChanged):
+            return session.send(Answer(gate=event.gate, choice="y", by="test"))
+        return meddle(session, event.gate)
+
+    state = await bench.run(react, attended=True)
+    assert state.tasks["1.3"].status is Status.COMPLETE and state.policy.budget.session_usd == 7.0
+    assert len([note for note in bench.of(ev.Noted) if "not taken up" in note.text]) == 2  # type: ignore[attr-defined]
+
+
+def test_a_plan_that_could_not_be_read_is_read_when_it_can(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The edit came while there was no descriptor: the file did not change since, and is looked at all the same."""
+    bench = Bench(tmp_path, GATED)
+    read, broken = files.ordinary, [True]
+
+    def short_of_descriptors(path: Path) -> bytes:
+        if broken and path == bench.sprint.plan_path:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE), str(path))
+        return read(path)
+
+    plan = read_plan(bench.sprint.plan_path)
+    edits = users_edits.UsersEdits(
+        bench.project,
+        bench.sprint,
+        views=Views(bench.project, bench.sprint),
+        state=lambda: replace(State(), plan=plan),
+        policy_of=to_policy,
+        config=bench.project.config(),
+    )
+    assert edits.look() == []
+    bench.add_third()
+    monkeypatch.setattr(files, "ordinary", short_of_descriptors)
+    assert [type(one) for one in edits.look()] == [ev.Noted] and edits.look() == []
+    broken.clear()
+    assert [type(one) for one in edits.look()] == [ev.PlanChanged] and edits.look() == []
 
 
 async def test_every_checkpoint_names_its_place_in_the_journal_and_few_copy_it(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from engine.plans import in_place
 from engine.plans.in_place import change
+from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import mark_plan, mark_tasks, read_plan
 
 PLAN = "# P\n\nStatus: APPROVED\n\n## Phase 1: A\n\n- [ ] 1.1 One\n- [ ] 1.2 Two\n\n"
@@ -21,6 +22,15 @@ for number in range(count):
         file.write(f"<!-- {number} -->\\n")
 print("done", flush=True)
 """
+
+
+def test_a_link_to_itself_is_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "plan.md"
+    path.symlink_to(path.name)
+    with pytest.raises(OSError, match="symbolic links"):
+        mark_plan(path, "COMPLETE")
+    with pytest.raises(PlanRefused, match="symbolic links"):
+        read_plan(path)
 
 
 @pytest.mark.parametrize("marking", ["boxes", "status"])

@@ -245,9 +245,9 @@ class Workspace:
         said, self.store.said[:] = list(self.store.said), []
         return said
 
-    def stands(self) -> None:
+    def stands(self, head: str = "") -> None:
         """Raises WorkspaceError, with the fault, where the repository, the sprint's commits or its refs are not to be
-        had: really tried."""
+        had: really tried. `head`: the commit the sprint is at by the journal, brought back where every ref is gone."""
         if not (self.repo.git_dir / "HEAD").exists():
             where = self.checkout
             raise WorkspaceError(f"there is no repository at {where} any more", fault=MachineFault.REPO_MOVED)
@@ -255,6 +255,7 @@ class Workspace:
         others_done(self.repo)
         self.repo.try_locks([self.branch, sprint_branch.ref_of(self.sprint, "tip")])
         if self.has_started():  # last: a start that was kept from making the refs by a lock has its record already
+            self.bring_back(head)
             self.tree_of(self.head())
 
     def head(self) -> str:
