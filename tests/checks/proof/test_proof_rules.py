@@ -9,12 +9,24 @@ import pytest
 from msgspec.structs import replace
 
 from engine.core.model import CheckKind, Proof, ProofVerdict, TaskSpec
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.against_base import (
+    assertion_faults,
+    canary_faults,
+    differs_still_red,
+    regressions,
+    shadow_faults,
+    together,
+    uncollected,
+)
 from engine.perform.checks.proof.docstrings import with_base_examples
+from engine.perform.checks.proof.faults import error, fail, question
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted
 from engine.perform.checks.proof.named import named
 from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
+from engine.perform.checks.proof.red_to_green import fixed, new_tests
+from engine.perform.checks.proof.seen_cases import COLLECT
 from engine.perform.checks.proof.trial import places_of
+from engine.perform.checks.proof.verdict import conclude
 from engine.perform.checks.run import trace
 from engine.perform.checks.run.measure import Canaries, Case, Measurement, Report
 from engine.perform.checks.run.spec import TEST_GLOBS
@@ -139,14 +151,14 @@ def test_data_that_new_source_names_is_subject():
 )
 def test_every_test_that_passed_passes(now, lost):
     r0 = measured(case("a"), case("b"), case("c", "failed"))
-    found = rules.regressions(r0, measured(*now))
+    found = regressions(r0, measured(*now))
     assert [one.case.id for one in found] == [f"t.py::{name}" for name in lost]
-    assert rules.regressions(r0, measured(*now), ("t.py",)) == [], "a permission dropped the file"
+    assert regressions(r0, measured(*now), ("t.py",)) == [], "a permission dropped the file"
 
 
 def test_what_a_permission_dropped_is_known_by_the_names_of_unittest_too():
     r0 = measured(Case(id="tests.test_old.Old.test_a", outcome="passed"), case("b"))
-    (lost,) = rules.regressions(r0, measured(), ("tests/test_old.py::Old::test_a",))
+    (lost,) = regressions(r0, measured(), ("tests/test_old.py::Old::test_a",))
     assert lost.case.id == "t.py::b"
 
 
@@ -154,10 +166,10 @@ def test_a_canary_that_passes_or_is_missing_fails_unless_the_base_has_it_too():
     good = measured(report={"canaries": Canaries(planted=3, failed=3)})
     passed = measured(report={"canaries": Canaries(planted=3, failed=2, passed=("approx",))})
     missing = measured(report={"canaries": Canaries(planted=3, failed=2)})
-    assert rules.canary_faults(good, good, "t", "R1") == []
-    assert [f.verdict for f in rules.canary_faults(good, passed, "t", "R1")] == [P.FAIL]
-    assert [f.verdict for f in rules.canary_faults(good, missing, "t", "R1")] == [P.FAIL]
-    assert rules.canary_faults(passed, passed, "t", "R1") == []
+    assert canary_faults(good, good, "t", "R1") == []
+    assert [f.verdict for f in canary_faults(good, passed, "t", "R1")] == [P.FAIL]
+    assert [f.verdict for f in canary_faults(good, missing, "t", "R1")] == [P.FAIL]
+    assert canary_faults(passed, passed, "t", "R1") == []
 
 
 def test_what_the_oracle_gave_still_comes_from_it():
@@ -165,17 +177,15 @@ def test_what_the_oracle_gave_still_comes_from_it():
     shadow = measured(reads=("t.py",), traced="atime", report={"modules": {"json": "json.py"}})
     unread = measured(reads=("calc.py",), traced="atime")
     oracle = frozenset({"t.py"})
-    assert [f.verdict for f in rules.shadow_faults(r0, shadow, "t", oracle)] == [P.FAIL]
-    assert [f.verdict for f in rules.shadow_faults(r0, unread, "t", oracle)] == [P.FAIL]
-    assert rules.shadow_faults(r0, r0, "t", oracle) == []
+    assert [f.verdict for f in shadow_faults(r0, shadow, "t", oracle)] == [P.FAIL]
+    assert [f.verdict for f in shadow_faults(r0, unread, "t", oracle)] == [P.FAIL]
+    assert shadow_faults(r0, r0, "t", oracle) == []
 
 
 def test_fewer_assertions_reached_is_a_question():
     r0 = measured(case("a", reached=("3:x == 1", "4:y == 2")))
-    assert [f.verdict for f in rules.assertion_faults(r0, measured(case("a", reached=("3:x == 1",))), "t")] == [
-        P.QUESTION
-    ]
-    assert rules.assertion_faults(r0, r0, "t") == []
+    assert [f.verdict for f in assertion_faults(r0, measured(case("a", reached=("3:x == 1",))), "t")] == [P.QUESTION]
+    assert assertion_faults(r0, r0, "t") == []
 
 
 @pytest.mark.parametrize(
@@ -186,20 +196,20 @@ def test_fewer_assertions_reached_is_a_question():
 def test_a_fixed_test_reaches_the_assertion_that_failed(reached, proofs, faults):
     r0 = measured(case("a", "failed", place="9:assert x == 1", text="assert 2 == 1"))
     r1 = measured(case("a", reached=reached), report={"canaries": Canaries(planted=1, failed=1)})
-    found, against = rules.fixed(r0, r1, "t")
+    found, against = fixed(r0, r1, "t")
     assert (len(found), len(against)) == (proofs, faults)
 
 
 def test_an_expected_failure_that_passes_is_a_proof():
-    found, _ = rules.fixed(measured(case("a", "xfailed")), measured(case("a")), "t")
+    found, _ = fixed(measured(case("a", "xfailed")), measured(case("a")), "t")
     assert [proof.kind for proof in found] == ["fixed"]
 
 
 def test_a_file_that_cannot_be_collected_is_an_error_until_its_tests_pass():
-    r0 = measured(Case(id="t.py", outcome="error", error=rules.COLLECT, path="t.py", text="E ImportError: x"))
-    assert [f.verdict for f in rules.uncollected(r0, r0, "t")] == [P.ERROR]
-    assert [f.verdict for f in rules.uncollected(r0, measured(case("a", "failed")), "t")] == [P.FAIL]
-    assert rules.uncollected(r0, measured(case("a")), "t") == []
+    r0 = measured(Case(id="t.py", outcome="error", error=COLLECT, path="t.py", text="E ImportError: x"))
+    assert [f.verdict for f in uncollected(r0, r0, "t")] == [P.ERROR]
+    assert [f.verdict for f in uncollected(r0, measured(case("a", "failed")), "t")] == [P.FAIL]
+    assert uncollected(r0, measured(case("a")), "t") == []
 
 
 @pytest.mark.parametrize(
@@ -209,20 +219,20 @@ def test_a_file_that_cannot_be_collected_is_an_error_until_its_tests_pass():
 def test_red_and_differently_red(now, asked):
     text = "assert 2 == 1 at 0x1234" if "0x" in now else "assert 2 == 1"
     r0, r1 = measured(case("a", "failed", text=text)), measured(case("a", "failed", text=now))
-    assert bool(rules.differs_still_red(r0, r1, "t")) is asked
+    assert bool(differs_still_red(r0, r1, "t")) is asked
 
 
 def test_new_tests_prove_only_what_was_red_on_the_base():
     r0 = measured(case("old"))
     r2 = [measured(case("old"), case("new"), case("green"))]
     r3 = [measured(case("old"), case("new", "failed", text="assert 0"), case("green"))]
-    assert [proof.name for proof in rules.new_tests(r2, r3, r0, "t", frozenset({"t.py"}))] == ["t.py::new"]
+    assert [proof.name for proof in new_tests(r2, r3, r0, "t", frozenset({"t.py"}))] == ["t.py::new"]
 
 
 def test_a_group_whose_set_up_breaks_over_the_base_was_red_there():
     r2 = [measured(case("define > is called"), case("other > is called"))]
     r3 = [measured(case("define", "failed", text="define is not a function"), case("other > is called"))]
-    found = rules.new_tests(r2, r3, measured(), "t", frozenset())
+    found = new_tests(r2, r3, measured(), "t", frozenset())
     assert [(proof.name, proof.red) for proof in found] == [("t.py::define > is called", "define is not a function")]
 
 
@@ -231,7 +241,7 @@ def test_what_cannot_be_built_over_the_base_was_red_there():
     r0 = measured(Case(id="total", outcome="passed"))
     r2 = [measured(Case(id="total", outcome="passed"), Case(id="added", outcome="passed"))]
     broken = replace(measured(output="error: 'added' was not declared"), exit_code=2)
-    assert [proof.name for proof in rules.new_tests(r2, [broken], r0, "t", frozenset())] == ["added"]
+    assert [proof.name for proof in new_tests(r2, [broken], r0, "t", frozenset())] == ["added"]
     dead = replace(broken, report=Report(source="witness", complete=False, counts_tests=True))
     for other in (
         replace(broken, exit_code=0),
@@ -239,15 +249,13 @@ def test_what_cannot_be_built_over_the_base_was_red_there():
         replace(broken, exit_code=137),
         dead,
     ):
-        assert rules.new_tests(r2, [other], r0, "t", frozenset()) == []
+        assert new_tests(r2, [other], r0, "t", frozenset()) == []
     edited = frozenset({"tests/test_total.c"})
     r2 = [measured(Case(id="total", outcome="passed"), Case(id="other", outcome="passed"))]
     r0 = measured(Case(id="total", outcome="passed"), Case(id="other", outcome="passed"))
-    assert [proof.name for proof in rules.new_tests(r2, [broken], r0, "t", edited)] == ["total"], (
-        "its program was edited"
-    )
+    assert [proof.name for proof in new_tests(r2, [broken], r0, "t", edited)] == ["total"], "its program was edited"
     exits = replace(broken, report=Report(source="exit code"))
-    assert rules.new_tests(r2, [exits], r0, "t", frozenset()) == []
+    assert new_tests(r2, [exits], r0, "t", frozenset()) == []
 
 
 @pytest.mark.parametrize(
@@ -269,16 +277,16 @@ def test_only_what_held_tests_on_the_base_selects_them(words, tested, places):
 def test_a_test_that_vanishes_from_an_untouched_file_fails_or_asks():
     r0, r4 = measured(case("a"), case("b")), measured(case("a"))
     told = {"edited": frozenset(), "dropped": (), "excused": frozenset()}
-    assert [f.verdict for f in rules.together(r0, r4, "t", settings_changed="", **told)] == [P.FAIL]
-    assert [f.verdict for f in rules.together(r0, r4, "t", settings_changed="pytest.ini", **told)] == [P.QUESTION]
-    assert rules.together(r0, r0, "t", settings_changed="", **told) == []
+    assert [f.verdict for f in together(r0, r4, "t", settings_changed="", **told)] == [P.FAIL]
+    assert [f.verdict for f in together(r0, r4, "t", settings_changed="pytest.ini", **told)] == [P.QUESTION]
+    assert together(r0, r0, "t", settings_changed="", **told) == []
     red = measured(case("a"), case("b", "failed"))
-    assert [f.verdict for f in rules.together(red, r4, "t", settings_changed="", **told)] == [P.FAIL]
+    assert [f.verdict for f in together(red, r4, "t", settings_changed="", **told)] == [P.FAIL]
 
 
 # ── the verdict ─────────────────────────────────────────────────────────────────────────────────────────────────────
 
-FAIL, ASK, BROKEN = rules.fail("r", "f"), rules.question("r", "q", "edit x"), rules.error("r", "e")
+FAIL, ASK, BROKEN = fail("r", "f"), question("r", "q", "edit x"), error("r", "e")
 SHOWN = Proof(kind="new", name="t")
 
 
@@ -297,12 +305,12 @@ SHOWN = Proof(kind="new", name="t")
     ],
 )
 def test_the_verdict(faults, proofs, nothing, changed, verdict):
-    found = rules.conclude(faults, proofs, nothing_to_show=nothing, changed=changed, ran={"t": 1})
+    found = conclude(faults, proofs, nothing_to_show=nothing, changed=changed, ran={"t": 1})
     assert found.verdict is verdict
 
 
 def test_no_passing_test_shows_nothing():
-    assert rules.conclude([], [], nothing_to_show=True, changed=True, ran={"t": 0}).verdict is P.UNPROVEN
+    assert conclude([], [], nothing_to_show=True, changed=True, ran={"t": 0}).verdict is P.UNPROVEN
 
 
 # ── what makes a proof ──────────────────────────────────────────────────────────────────────────────────────────────

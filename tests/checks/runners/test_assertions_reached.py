@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import CheckKind
-from engine.perform.checks.proof.verdict import UNTOLD, assertion_faults, fixed
+from engine.perform.checks.proof.against_base import assertion_faults
+from engine.perform.checks.proof.red_to_green import fixed
+from engine.perform.checks.proof.seen_cases import UNTOLD
 from engine.perform.checks.run.measure import Case, Measurement, Report
 from tests.checks.runners.drive import drive, spec_of
 from tests.checks.runners.test_javascript import RUNNERS, needs, room_of

@@ -13,9 +13,10 @@ from msgspec.structs import replace
 
 from engine.core.grants import Rule
 from engine.core.model import Proof
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
-from engine.perform.checks.proof.verdict import Fault, by_id, question
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
 from engine.perform.checks.run.node_boundary import ANYWHERE

@@ -14,8 +14,9 @@ import msgspec
 
 from engine import files
 from engine.core.model import Proof, Struct
+from engine.perform.checks.proof.against_base import Regression
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Run, Trial
-from engine.perform.checks.proof.verdict import Regression, by_id
 from engine.perform.checks.run import moving_names
 from engine.perform.checks.run.baseline import keep, measure
 from engine.perform.checks.run.execute import Tools

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from engine.core.grants import Rule
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.permissions import Transformed
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
-from engine.perform.checks.proof.verdict import Fault, by_id, question
 from engine.perform.checks.run.measure import IDLE, PASSED, Measurement
 
 

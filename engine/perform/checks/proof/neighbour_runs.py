@@ -17,6 +17,7 @@ from engine.core.model import Proof, TaskSpec
 from engine.perform.checks.proof import examples_javascript, neighbours, varied_javascript
 from engine.perform.checks.proof.command_neighbours import command_faults
 from engine.perform.checks.proof.examples import Example, at_home, examples
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.kept_arguments import may_change
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.scales import green
@@ -24,7 +25,6 @@ from engine.perform.checks.proof.source_text import JAVASCRIPT as JAVASCRIPT_FIL
 from engine.perform.checks.proof.test_blocks import blocks_of
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import MOST_TESTS, Copy, Varied, varied
-from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run import witness
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement

@@ -16,13 +16,13 @@ from collections.abc import Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, Struct
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.given_text import globals_of
 from engine.perform.checks.proof.gutted_text import LANGUAGES, bodies
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Trial
-from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import PASSED
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -176,7 +176,7 @@ async def names_alone(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence
         ours = [proof for proof in mine if proof.check == name]
         paths = tuple(dict.fromkeys(proof.path for proof in ours))
         runs = await trial.files("old functions", tree, able[name], paths, trial.on_base())
-        seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
+        seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
         if any(seen.get(proof.name) != PASSED for proof in ours):
             return []
     told = ", ".join(sorted(names)[:3])

@@ -16,11 +16,11 @@ from enum import StrEnum
 from engine.core.grants import Rule
 from engine.core.model import Proof
 from engine.perform.checks.proof import other_values_text
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
-from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import BAD, PASSED
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -231,7 +231,7 @@ async def _all_content(
             mine = [proof for proof in proofs if proof.check == name]
             files = tuple(dict.fromkeys(proof.path for proof in mine))
             runs = await trial.files("other values", tree, able[name], files, trial.on_base())
-            seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
+            seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
             gone = "error" if sort is Sort.ELSE else ""  # a file that asks while it is loaded
             if sort is Sort.FIRST and PASSED in seen.values() and not BAD & set(seen.values()):
                 gone = PASSED  # its name has the answer in it

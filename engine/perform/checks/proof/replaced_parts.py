@@ -13,14 +13,14 @@ from collections.abc import Collection, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.new_names import older
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.source_text import JAVASCRIPT
 from engine.perform.checks.proof.source_tokens import closing, tokens
 from engine.perform.checks.proof.trial import Trial
-from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run.measure import BAD, PASSED, Case
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -149,7 +149,7 @@ async def replaced_parts(trial: Trial, specs: Sequence[CheckSpec], proofs: Seque
                 continue
             tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, {path: plain[0]})
             runs = await trial.files("nothing replaced", tree, spec, (path,), trial.on_base())
-            seen = {case.id: case.outcome for run in runs for case in rules.by_id(run).values()}
+            seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
             for proof in mine:
                 if proof.path == path and seen.get(proof.name) in BAD:
                     case = Case(id=proof.name, outcome=PASSED, path=proof.path)

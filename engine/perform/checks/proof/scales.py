@@ -9,18 +9,20 @@ from msgspec.structs import replace
 
 from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
 from engine.core.model import CheckResult, Finding, Proof, ProofVerdict, Question, Struct, TaskSpec, Verdict
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.against_base import Regression
 from engine.perform.checks.proof.check_result import check_result, not_measured, usable
+from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.flaky import excused_by_history
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.permissions import granted
 from engine.perform.checks.proof.plain_changes import plain_kind
+from engine.perform.checks.proof.seen_cases import COLLECT, by_id
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import KILLED, Run, Trial, findings_of, tests_of
-from engine.perform.checks.proof.verdict import Fault, Outcome
+from engine.perform.checks.proof.verdict import Outcome
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.spec import CheckSpec, HeldOut
 
@@ -60,7 +62,7 @@ class Scales:
         self.r2: dict[str, list[Measurement]] = {}
         self.r3: dict[str, list[Measurement]] = {}
         self.r4: dict[str, Measurement] = {}
-        self.red: list[rules.Regression] = []
+        self.red: list[Regression] = []
         """Regressions of R1 that an edited oracle may explain."""
         self.late: list[Fault] = []
         """Failures of R2 that R4 may explain by a file that only R4 has."""
@@ -69,7 +71,7 @@ class Scales:
         self.excused: set[str] = set()
         self.unrepeated: list[CheckSpec] = []
         """Checks of which the base is to be repeated still, before its red is believed."""
-        self.waived: list[tuple[str, rules.Regression]] = []
+        self.waived: list[tuple[str, Regression]] = []
         """Regressions of R1 that a grant lets be, by check."""
         usual = [spec for spec in trial.specs if not spec.strict]
         self.tests = [spec for spec in tests_of(usual) if trial.reference.of(spec) is not None]
@@ -129,8 +131,8 @@ class Scales:
 
     def _moved_red(self, spec: CheckSpec, faults: list[Fault]) -> list[Fault]:
         """Without tests that were red on the base and stand elsewhere now, word for word: they are red still."""
-        known = rules.by_id(self.r0(spec))
-        red = [id for id, case in known.items() if case.outcome in BAD and case.error != rules.COLLECT]
+        known = by_id(self.r0(spec))
+        red = [id for id, case in known.items() if case.outcome in BAD and case.error != COLLECT]
         edits = [one for one in self.change.transformed.edits if one.kind is EditKind.MOVED and one.now]
         moved = [one.now for one in edits if any(covers_id(one.id, id) for id in red)]
         return [one for one in faults if one.rule != "red" or not any(covers_id(now, one.test) for now in moved)]
@@ -189,7 +191,7 @@ class Scales:
                 text = f"{spec.name}: {result.reason}"
                 self.faults.append(Fault(verdict=kind, rule="check", text=text, check=spec.name))
 
-    async def _not_flaky(self, spec: CheckSpec, lost: list[rules.Regression], tree: str) -> list[rules.Regression]:
+    async def _not_flaky(self, spec: CheckSpec, lost: list[Regression], tree: str) -> list[Regression]:
         """Without those that were seen to flip on the base, in the same order."""
         excused = await excused_by_history(self.trial, spec, lost, tree, FEW)
         if excused:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from engine.perform.checks.proof.verdict import by_id
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.run.measure import SKIPPED, Case, Measurement
 
 _SURROUNDINGS = re.compile(

@@ -16,14 +16,14 @@ from collections.abc import Sequence
 from engine.core.grants import Rule
 from engine.core.model import Proof, Struct
 from engine.perform.checks.proof import text_conditions
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import COLLECT, by_id
 from engine.perform.checks.proof.source_text import shell_by_its_first_line
 from engine.perform.checks.proof.source_tokens import TokenKind, tokens
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.unneeded_conditions import conditions
-from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -201,8 +201,8 @@ async def _noticed(trial: Trial, specs: Sequence[CheckSpec], part: Part, proofs:
         if mine and runner_of(spec).picks_files:
             run = await _alone(trial, part, next(iter(mine.values())))
             seen = await trial.files("taken back", run.tree, spec, run.files, run.ask)
-            cases = [case for one in seen for case in rules.by_id(one).values()]
-            if any(case.outcome in BAD and (case.id in mine or case.error == rules.COLLECT) for case in cases):
+            cases = [case for one in seen for case in by_id(one).values()]
+            if any(case.outcome in BAD and (case.id in mine or case.error == COLLECT) for case in cases):
                 return True
     return False
 
@@ -214,5 +214,5 @@ def _as_good(run: Measurement, now: Measurement | None) -> bool:
         return run.exit_code == 0 == now.exit_code
     if not run.report.complete or not run.report.cases:
         return False
-    bad, known = ({case.id for case in rules.by_id(one).values() if case.outcome in BAD} for one in (run, now))
+    bad, known = ({case.id for case in by_id(one).values() if case.outcome in BAD} for one in (run, now))
     return bad <= known

@@ -18,6 +18,7 @@ from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import kinds_of
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof import neighbours, varied_javascript
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.frames import Frame
 from engine.perform.checks.proof.gutted_text import bodies
 from engine.perform.checks.proof.imports import language_of, python_imports, python_name
@@ -28,7 +29,6 @@ from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.source_tokens import tokens
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import Copy, Varied, varied
-from engine.perform.checks.proof.verdict import Fault, question
 from engine.perform.checks.run import witness
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import PASSED, Measurement

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof
-from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.broken_assertions import MOST, broken, broken_shell
+from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.source_text import JAVASCRIPT
 from engine.perform.checks.proof.trial import Trial
-from engine.perform.checks.proof.verdict import Fault, unproven
 from engine.perform.checks.run.measure import PASSED
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -45,7 +45,7 @@ async def _files(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list
             tree = await asyncio.to_thread(trial.trees.edit, trial.change.rooms.r2, {path: made.source})
             runs = await trial.files("assertions", tree, spec, (path,), trial.on_base())
             seen: dict[str, set[str]] = {}
-            for case in (case for run in runs for case in rules.by_id(run).values()):
+            for case in (case for run in runs for case in by_id(run).values()):
                 seen.setdefault(test_of(case.id, path), set()).add(case.outcome)
             if path in seen or any(run.ended != "exited" for run in runs):
                 continue  # the whole file, or the process, noticed
@@ -58,7 +58,7 @@ async def _files(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list
 def _new(trial: Trial, spec: CheckSpec, path: str) -> list[str]:
     """Tests of a file that the base does not have; also those that prove nothing: they stand for something as well."""
     r0 = trial.reference.of(spec)
-    before = rules.by_id(r0) if r0 is not None else {}
+    before = by_id(r0) if r0 is not None else {}
     runs = [run.measured for run in trial.runs if run.name == "R2" and run.measured.check == spec.name]
     cases = [case for run in runs for case in run.report.cases if case.path == path and case.outcome == PASSED]
     return [case.id for case in reversed(cases) if case.id not in before]

@@ -6,43 +6,32 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from engine.core.grants import GrantKind, Rule
-from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
+from engine.core.grants import Rule
+from engine.core.harmless import kinds_of
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
-from engine.perform.checks.proof import verdict as rules
 from engine.perform.checks.proof.blind import blind_faults
 from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
+from engine.perform.checks.proof.faults import fail, question
 from engine.perform.checks.proof.frames import Frame, adds, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
-from engine.perform.checks.proof.narrow import Narrow, Source, narrow
-from engine.perform.checks.proof.neighbour_runs import name_in_file, neighbour_faults, neighbours_ahead
+from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
-from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
-from engine.perform.checks.proof.not_run import not_run
-from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
-from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.plain_changes import WORDS
-from engine.perform.checks.proof.refusals import unprovoked
+from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
-from engine.perform.checks.proof.skipped_new import skipped_new
-from engine.perform.checks.proof.stand_ins import stand_ins
-from engine.perform.checks.proof.stated_values import unstated
-from engine.perform.checks.proof.still_there import not_renamed, still_there
+from engine.perform.checks.proof.seen_cases import COLLECT, by_id, covered
 from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
-from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
 from engine.perform.checks.proof.unheard import unheard
-from engine.perform.checks.proof.unreached_assertions import never_reached
-from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
-from engine.perform.checks.proof.verdict import UNTOLD
-from engine.perform.checks.proof.weigh_edits import EditedTests
+from engine.perform.checks.proof.verdict import conclude
+from engine.perform.checks.proof.weigh_asked import AskedOfTheChange
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
@@ -52,7 +41,7 @@ from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
 
-class Weighing(EditedTests):
+class Weighing(AskedOfTheChange):
     """One change on the scales."""
 
     async def run(self) -> None:
@@ -116,7 +105,7 @@ class Weighing(EditedTests):
             runs += boundary_ahead(self.trial, spec, mine)
             runs += [run for number, run in enumerate(near) if number % 2 == 1]
             runs += [] if self.faults else await taken_back_ahead(self.trial, spec, mine)
-            if not self.faults and all(rules.import_red(one, self.r3.get(one.check, [])) for one in self.proofs):
+            if not self.faults and all(import_red(one, self.r3.get(one.check, [])) for one in self.proofs):
                 runs += await other_values_ahead(self.trial, spec, mine)
             runs += [] if self.faults else await mutants_ahead(self.trial, spec, mine)
             await self.trial.ahead(spec, [run for run in runs if not self.trial.known_already(spec, run)])
@@ -138,7 +127,7 @@ class Weighing(EditedTests):
             if not files or not runner_of(spec).picks_files or not self.r0(spec).report.counts_tests:
                 continue
             runs = await self.trial.files("R3", self.change.rooms.base, spec, files, self._confirming(spec))
-            green = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
+            green = {case.id for run in runs for case in by_id(run).values() if case.outcome == PASSED}
             lucky = [proof for proof in mine if proof.name in green]
             self.proofs = [proof for proof in self.proofs if proof not in lucky]
             self.notes += [f"{proof.name} passes alone on the base: it is no proof" for proof in lucky]
@@ -171,7 +160,7 @@ class Weighing(EditedTests):
         if not self.faults and not self._nothing_to_show():
             self.faults += await unnoticed(self.trial, self.tests, self.r4 or self.r1, self.proofs)
         if not self.faults and not self._nothing_to_show():
-            if all(rules.import_red(proof, self.r3.get(proof.check, [])) for proof in self.proofs):
+            if all(import_red(proof, self.r3.get(proof.check, [])) for proof in self.proofs):
                 # what an answer of the base made red asks for another one
                 told, fresh = self.change.ground.words, self._shown()[1]
                 self.faults += await content_with_anything(self.trial, self.tests, self.proofs, told, fresh)
@@ -185,7 +174,7 @@ class Weighing(EditedTests):
             self.results.append(result)
             self.trial.runs.append(Run(name="held out", measured=seen))
             if result.verdict is not Verdict.PASS:
-                self.faults.append(rules.fail("held-out", result.reason, check=result.name))
+                self.faults.append(fail("held-out", result.reason, check=result.name))
         for spec in self.tests:
             seen_lines = self.r4.get(spec.name) or self.r1.get(spec.name)
             if seen_lines is not None and seen_lines.lines:
@@ -197,177 +186,33 @@ class Weighing(EditedTests):
     def _frame(self, spec: CheckSpec) -> Frame | None:
         """What all proofs of a check leave alone, by how they failed on the base."""
         runs = [self.r0(spec), *self.r3.get(spec.name, ())]
-        red = {case.id: case for run in runs for case in rules.by_id(run).values() if case.outcome in BAD}
+        red = {case.id: case for run in runs for case in by_id(run).values() if case.outcome in BAD}
         mine = [proof for proof in self.proofs if proof.check == spec.name]
         known = [red[proof.name] for proof in mine if proof.name in red]
         frame = frame_of(known) if known and len(known) == len(mine) == len(self.proofs) else None
         return frame if frame is not Frame.ADDITION or adds(self.task) else None
 
-    def _ask_for_the_rest(self) -> None:
-        """What the task names, and neither the base, nor a test, nor the change has."""
-        if self._nothing_to_show() or not self.proofs:
-            return
-        ground, owned = self.change.ground, self.change.owned
-        if own := written_by_itself(self.proofs, owned, self.change.grants, ground.words):
-            text = f"what {own} expects now was written by the change alone, and is all that it proves"
-            self.faults.append(replace(rules.question(Rule.OWN_EXPECTATION, text, f"edit {own}"), path=own))
-        tests = [text for path, text in ground.sources.items() if ground.is_test(path)]
-        tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
-        tests += [" ".join(spec.command).encode() for spec in self.own]
-        changed = [(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
-        missing = not_done(self.task, ground.sources.values(), tests, changed)
-        missing += left_out(self.task, ground.sources.values(), tests, changed)
-        for name in dict.fromkeys(missing[:3]):
-            text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
-            fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
-            self.faults.append(replace(fault, test=name))
-        after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-        after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
-        before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
-            self.faults.append(rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
-        for one in owned:
-            if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
-                text = f"{one.path} says that something is still to be done: {later[:120]}"
-                fault = rules.question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
-                self.faults.append(replace(fault, path=one.path))
-        if few := fewer_than_criteria(self.task, self._shown()[1]):
-            self.faults.append(rules.unproven(Rule.NOT_SHOWN, few))
-        whole, fresh, added = self._shown()
-        if wanted := unprovoked(self.task, fresh):
-            text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
-            self.faults.append(rules.unproven(Rule.NOT_SHOWN, text))
-        for spec in self.tests:
-            for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
-                text = f"{case.id} is new and skipped: what it would show is not shown"
-                self.faults.append(rules.unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
-        if words := self._not_run():
-            self.faults.append(rules.unproven(Rule.NOT_SHOWN, words))
-        untold = (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2])
-        for name in (*untold, *[*unstated(self.task, whole)][:1]):
-            text = f"the task speaks of {name}, and no test that proves the change tries it"
-            self.faults.append(rules.unproven(Rule.NOT_SHOWN, text, test=name))
-
-    def _ask_unwatched(self) -> None:
-        """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""
-        if self.task is None or not self._nothing_to_show() or self.proofs or self.plain is HarmlessKind.MOVE:
-            return
-        kinds = kinds_of(self.task.proof) or ((self.plain,) if self.plain is not None else ())
-        if kinds == (HarmlessKind.REFACTORING,) and same_code(self.change.owned, self.task):
-            text = "the plan calls it a refactoring, and the code of the program is what it was"
-            self.faults.append(rules.unproven(Rule.NOT_DONE, text))
-        for path in unwatched(self.change.owned, (*self.r1.values(), *self.r4.values())):
-            self.unwatched.append(path)
-            if not spoken_of(path, self.task):
-                text = f"no test reads {path}, which the change gives another meaning, and the task does not name it"
-                entry = f"accept {Rule.UNWATCHED} in {path}"
-                self.faults.append(replace(rules.question(Rule.UNWATCHED, text, entry), path=path))
-
-    def _ask_about_nothing(self) -> None:
-        """The plan says in its own words that there is nothing to show, and a test is red without the change.
-
-        Where the sort of work was only read off the words (`none (tests)`), the proof corrects that.
-        """
-        if self.task is None or not nothing_to_show(self.task.proof) or kinds_of(self.task.proof):
-            return
-        runs = [run for some in self.r3.values() for run in some]
-        shown = [proof for proof in self.proofs if proof.kind == "new" and not rules.import_red(proof, runs)]
-        for proof in shown[:1]:
-            text = (
-                f"the plan says that there is nothing to show, and {proof.name} fails without the change: {proof.red}"
-            )
-            fault = rules.question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {proof.path}")
-            self.faults.append(replace(fault, path=proof.path, check=proof.check))
-
-    def _ask_unreached(self) -> None:
-        """A new test that passes before it comes to one of its assertions."""
-        for proof in self.proofs if not self.faults and not self._nothing_to_show() else ():
-            if proof.kind != "new" or not proof.path.endswith(".py"):
-                continue
-            test = proof.name.partition("[")[0]
-            runs = self.r2.get(proof.check, ())
-            if not runs or any(run.report.canaries is None for run in runs):
-                continue  # nobody counted
-            marks = {
-                mark
-                for run in runs
-                for id, case in rules.by_id(run).items()
-                if id.partition("[")[0].partition(" ")[0] == test
-                for mark in case.reached
-            }
-            lines = {int(head) for mark in marks if (head := mark.partition(":")[0]).isdigit()}
-            source = self.trial.trees.show(self.change.rooms.r2, proof.path)
-            name = name_in_file(proof.name, proof.path)
-            if source is None or UNTOLD in marks or not (line := never_reached(source, name, lines)):
-                continue
-            text = f"{proof.name} passes and never reaches its assertion in line {line}"
-            entry = f"accept {Rule.UNREACHABLE_ASSERTION} in {proof.path}"
-            fault = rules.question(Rule.UNREACHABLE_ASSERTION, text, entry, check=proof.check)
-            self.faults.append(replace(fault, path=proof.path, line=line, test=proof.name))
-            return
-
-    def _ask_narrow(self) -> None:
-        """Where nothing else was asked: what stands in the change for its tests alone."""
-        accepted = {grant.target for grant in self.change.grants if grant.kind is GrantKind.ACCEPT}
-        if self.faults or self._nothing_to_show():
-            return
-        for one in [one for one in self._narrow() if one.rule not in accepted][:2]:
-            place = f"{one.path}:{one.line}" if one.line else one.path
-            fault = rules.question(one.rule, f"{place} {one.text}", f"accept {one.rule} in {one.path}")
-            self.faults.append(replace(fault, path=one.path, line=one.line))
-
-    def _narrow(self) -> list[Narrow]:
-        ground = self.change.ground
-        mine = [
-            Source(path=one.path, before=one.before, after=one.after)
-            for one in self.change.owned
-            if one.owner is Owner.SUBJECT
-        ]
-        changed = {one.path for one in mine}
-        left = {path: text for path, text in ground.sources.items() if path not in changed and not ground.is_test(path)}
-        _, fresh, _ = self._shown()
-        python = {path: text for path, text in left.items() if path.endswith(".py")}
-        return [*stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
-
-    def _shown(self) -> tuple[str, str, str]:
-        """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
-        owned, trees = self.change.owned, self.trial.trees
-        tests = [one for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
-        fresh = [added_text(one.before, one.after) for one in tests]
-        known = {one.path for one in tests}
-        old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
-        texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
-        commands = [" ".join(spec.command) for spec in self.own]
-        whole = [(one.after or b"").decode("utf-8", "replace") for one in tests]
-        if not whole and not texts:  # a command proves it, by tests that lie somewhere
-            ground = self.change.ground
-            texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
-        subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
-        return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
-
     def _name_red(self) -> None:
         """Red tests that the task names must be green now: broken before is no excuse for them."""
         red, green = [], set()
         for spec in self.tests:
-            r0 = rules.by_id(self.r0(spec))
-            red += [case for case in r0.values() if case.outcome in BAD and case.error != rules.COLLECT]
+            r0 = by_id(self.r0(spec))
+            red += [case for case in r0.values() if case.outcome in BAD and case.error != COLLECT]
             for run in (self.r1.get(spec.name), self.r4.get(spec.name)):
-                green |= {id for id, case in rules.by_id(run).items() if case.outcome == PASSED}
+                green |= {id for id, case in by_id(run).items() if case.outcome == PASSED}
         dropped = self.change.transformed.dropped
         moved = [edit.id for edit in self.change.transformed.edits if edit.kind is EditKind.MOVED]
         about = self.task is not None and BUG.search(self.task.title) is None  # it may name them to move them
         red = [case for case in red if not (about and any(covers_id(id, case.id) for id in moved))]
-        red = [case for case in red if not rules.covered(case, dropped)]
+        red = [case for case in red if not covered(case, dropped)]
         names = named(self.task, red)
         left, none = still_red(names, green)
-        self.faults += [
-            rules.fail("named-red", f"{id} is named by the task and is still red", check="") for id in left[:5]
-        ]
+        self.faults += [fail("named-red", f"{id} is named by the task and is still red", check="") for id in left[:5]]
         if none and not left and not self._failed():
             hint = min(names.shared)
             text = f"{hint}, which the task seems to be about, is still red"
             case = next(case for case in red if case.id == hint)
-            self.faults.append(rules.question(Rule.NAMED_RED, text, f"accept named-red in {hint}", case))
+            self.faults.append(question(Rule.NAMED_RED, text, f"accept named-red in {hint}", case))
         elif names.hinted and not names.hinted & green:
             self.notes.append(f"{min(names.hinted)} is red on the base and still is")
 
@@ -408,14 +253,6 @@ class Weighing(EditedTests):
         """Results without a verdict on proof: the final checks of a sprint."""
         return Weighed(outcome=None, results=tuple(results), findings=(), runs=tuple(self.trial.runs))
 
-    def _not_run(self) -> str:
-        """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
-        runs = [run for run in self.r4.values() if run is not None]
-        runs += [part for parts in self.r2.values() for part in parts]
-        ran = {case.path for run in runs for case in run.report.cases if case.path}
-        new = [one for one in self.change.owned if one.before is None and one.after is not None]
-        return not_run({one.path: (one.after or b"").decode("utf-8", "replace") for one in new}, ran)
-
     def weighed(self) -> Weighed:
         ran = {
             spec.name: sum(1 for case in run.report.cases if case.outcome == PASSED)
@@ -425,7 +262,7 @@ class Weighing(EditedTests):
         if self.task is not None and kinds_of(self.task.proof) and (path := self._of_another_kind()):
             called = ", ".join(kinds_of(self.task.proof))
             self.notes.append(f"the plan calls the change {called}, but {path} changes the program")
-        outcome = rules.conclude(
+        outcome = conclude(
             self.faults,
             self.proofs,
             nothing_to_show=self._nothing_to_show(),

@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from engine.core.grants import GrantKind
 from engine.core.model import Proof
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.against_base import (
+    Regression,
+    assertion_faults,
+    canary_faults,
+    differs_still_red,
+    newly_bad,
+    regressions,
+    shadow_faults,
+    uncollected,
+)
 from engine.perform.checks.proof.check_result import found_none, not_measured
+from engine.perform.checks.proof.faults import Fault, error, fail
 from engine.perform.checks.proof.flaky import green_on_base, history
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.red_to_green import fixed
 from engine.perform.checks.proof.scales import Scales
-from engine.perform.checks.proof.verdict import Fault
+from engine.perform.checks.proof.seen_cases import by_id, signature
 from engine.perform.checks.run.measure import PASSED, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
@@ -26,10 +37,10 @@ class RegressionRuns(Scales):
                 continue
             stopped = not_measured(spec, found, found)
             if stopped is not None:
-                self.faults.append(rules.error("baseline", f"{spec.name} on the base: {stopped[1]}", spec.name))
+                self.faults.append(error("baseline", f"{spec.name} on the base: {stopped[1]}", spec.name))
             elif found.read_nothing and not (spec.starts_empty and found_none(found)):
                 text = f"{spec.name} read no file of the tree on the base: what it judges is not known"
-                self.faults.append(rules.error("empty-reads", text, spec.name))
+                self.faults.append(error("empty-reads", text, spec.name))
 
     async def _weigh_r1(self) -> None:
         dropped = self.change.transformed.dropped
@@ -39,23 +50,23 @@ class RegressionRuns(Scales):
                 continue
             if not self._measured(spec, r1, "R1"):
                 continue
-            self.faults += rules.canary_faults(r0, r1, spec.name, "R1")
-            self.faults += rules.shadow_faults(r0, r1, spec.name, self.change.oracle_reads)
+            self.faults += canary_faults(r0, r1, spec.name, "R1")
+            self.faults += shadow_faults(r0, r1, spec.name, self.change.oracle_reads)
             self.faults += self._rewritten(spec, r0, r1)
-            lost = await self._not_flaky(spec, rules.regressions(r0, r1, dropped), self.change.rooms.r1)
+            lost = await self._not_flaky(spec, regressions(r0, r1, dropped), self.change.rooms.r1)
             self.waived += [(spec.name, one) for one in lost if self.change.transformed.waives(one.case.id)]
             lost = [one for one in lost if not self.change.transformed.waives(one.case.id)]
             lost = [one for one in lost if not self._renamed_example(one) and not self._other_value(one, r0, r1)]
             if lost and self.change.oracle_edited:
                 self.red += lost
             else:
-                self.faults += [rules.fail("regression", one.words, one.now or one.case, spec.name) for one in lost]
-            self.faults += rules.uncollected(r0, r1, spec.name, dropped)
-            self.faults += self._without_strangers(rules.newly_bad(r0, r1, spec.name), r0)
+                self.faults += [fail("regression", one.words, one.now or one.case, spec.name) for one in lost]
+            self.faults += uncollected(r0, r1, spec.name, dropped)
+            self.faults += self._without_strangers(newly_bad(r0, r1, spec.name), r0)
             if r0.report.counts_tests:
-                proofs, faults = rules.fixed(r0, r1, spec.name)
+                proofs, faults = fixed(r0, r1, spec.name)
                 self.faults += faults
-                self.faults += rules.assertion_faults(r0, r1, spec.name, dropped, self.change.transformed.files)
+                self.faults += assertion_faults(r0, r1, spec.name, dropped, self.change.transformed.files)
                 self.faults += await self._differing(spec, r0, r1)
             else:
                 proofs = self._turned_green(spec, r0, r1)
@@ -71,7 +82,7 @@ class RegressionRuns(Scales):
         new = self.change.paths(Owner.NEW_TEST, Owner.NEW_SUPPORT)
         if not new or not self.change.transformed.files:
             return faults
-        return [fault for fault in faults if fault.test in rules.by_id(r0)]
+        return [fault for fault in faults if fault.test in by_id(r0)]
 
     def _may_wait(self, spec: CheckSpec, proofs: list[Proof]) -> bool:
         """The base can be repeated in the sitting of the later runs: R1 is all of the change, one file proves it."""
@@ -87,7 +98,7 @@ class RegressionRuns(Scales):
         mine = [proof for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name]
         files = self.trial.files_for(spec, dict.fromkeys(proof.path for proof in mine))
         runs = await self.trial.files("R0 again", self.change.rooms.base, spec, files)
-        passed = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
+        passed = {case.id for run in runs for case in by_id(run).values() if case.outcome == PASSED}
         lucky = [proof for proof in mine if proof.name in passed]
         if lucky:
             steady = await self._steadily_red(spec, lucky)
@@ -101,7 +112,7 @@ class RegressionRuns(Scales):
                        for name in sorted(lucky)]  # fmt: skip
         return [proof for proof in proofs if proof.name not in lucky]
 
-    def _renamed_example(self, one: rules.Regression) -> bool:
+    def _renamed_example(self, one: Regression) -> bool:
         """An example in a documentation string whose owner has another name now, as the plan says."""
         if one.now is not None or one.case.path not in self.change.paths(Owner.SUBJECT):
             return False
@@ -112,14 +123,14 @@ class RegressionRuns(Scales):
         named = (*(g.target for g in self.change.grants if g.kind in kinds), *(rename.old for rename in found))
         return any(name.rpartition(".")[2] == last for name in named)
 
-    def _other_value(self, one: rules.Regression, r0: Measurement, r1: Measurement) -> bool:
+    def _other_value(self, one: Regression, r0: Measurement, r1: Measurement) -> bool:
         """A parameter that comes from a file of data which the plan lets change: as many of the test pass as did."""
         data = [path for path in self.change.paths(Owner.DATA) if path in self.change.transformed.files]
         name, bracket, _ = one.case.id.partition("[")
         if one.now is not None or not bracket or not data or one.case.path not in self.change.tests:
             return False
         had, has = (
-            sum(case.outcome == PASSED and case.id.startswith(f"{name}[") for case in rules.by_id(run).values())
+            sum(case.outcome == PASSED and case.id.startswith(f"{name}[") for case in by_id(run).values())
             for run in (r0, r1)
         )
         return has >= had
@@ -132,7 +143,7 @@ class RegressionRuns(Scales):
             text = (
                 f"{spec.name} fails (exit {r1.exit_code}), and did on the base; an exit code cannot tell the two apart"
             )
-            self.faults.append(rules.fail("red", text, check=spec.name))
+            self.faults.append(fail("red", text, check=spec.name))
         if r1.exit_code == 0 and r0.exit_code != 0 and spec.kind == "tests":
             red = f"exit {r0.exit_code}: {r0.output.strip().rpartition(chr(10))[2][:200]}"
             return [Proof(kind="fixed", name=spec.name, check=spec.name, red=red)]
@@ -141,21 +152,19 @@ class RegressionRuns(Scales):
     def _rewritten(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
         """The subject wrote to the tests while they ran."""
         bad = [path for path in r1.wrote if path in self.change.oracle_reads and path not in r0.wrote]
-        return [
-            rules.fail("rewritten", f"{path} was rewritten while the tests ran", check=spec.name) for path in bad[:3]
-        ]
+        return [fail("rewritten", f"{path} was rewritten while the tests ran", check=spec.name) for path in bad[:3]]
 
     async def _differing(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
-        found = rules.differs_still_red(r0, r1, spec.name)
+        found = differs_still_red(r0, r1, spec.name)
         if not found or not runner_of(spec).picks_files:
             return found
         files = self.trial.files_for(spec, dict.fromkeys(fault.path for fault in found if fault.path))[:3]
         again = await self.trial.files("R0 again", self.change.rooms.base, spec, files)
-        known = rules.by_id(r0)
+        known = by_id(r0)
         unstable = frozenset(
             case.id
             for run in again
-            for case in rules.by_id(run).values()
-            if case.id in known and rules.signature(case) != rules.signature(known[case.id])
+            for case in by_id(run).values()
+            if case.id in known and signature(case) != signature(known[case.id])
         )
-        return rules.differs_still_red(r0, r1, spec.name, unstable=unstable)
+        return differs_still_red(r0, r1, spec.name, unstable=unstable)

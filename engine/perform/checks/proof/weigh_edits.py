@@ -8,15 +8,15 @@ from collections.abc import Iterable
 from engine.core.grants import Rule
 from engine.core.harmless import HarmlessKind
 from engine.core.model import ProofVerdict
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.mutate import shuffled
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.strength import compare, guarded, pool, pool_of_change, side, words_in
 from engine.perform.checks.proof.test_edits import TestEdit, units_of
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
-from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_whole import WholeRun
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.runners import runner_of
@@ -76,7 +76,7 @@ class EditedTests(WholeRun):
         return await guarded(self.trial, spec, shuffled(chosen, self.change.rooms.r4), watching)
 
     def _may_be_as_sharp(self, edit: TestEdit) -> bool:
-        red = [case.id for run in self.r1.values() for case in rules.by_id(run).values() if case.outcome in BAD]
+        red = [case.id for run in self.r1.values() for case in by_id(run).values() if case.outcome in BAD]
         if any(covers_id(edit.id, id) for id in red):
             return False
         match edit.kind:
@@ -91,7 +91,7 @@ class EditedTests(WholeRun):
         """The test ran for more parameters before it was edited."""
 
         def rows(runs: Iterable[Measurement]) -> set[str]:
-            return {id for run in runs for id in rules.by_id(run) if id.startswith(f"{edit.id}[")}
+            return {id for run in runs for id in by_id(run) if id.startswith(f"{edit.id}[")}
 
         now = rows((*self.r4.values(), *(run for runs in self.r2.values() for run in runs)))
         return len(now) < len(rows(self.r1.values()))
@@ -133,7 +133,7 @@ class EditedTests(WholeRun):
         chosen = pool(sources, paths, words_in([*(edit.before for edit in edits), *helped]), rooms.r4)
         if not chosen:
             return False
-        known = [id for spec in self.tests for id in rules.by_id(self.r0(spec))]
+        known = [id for spec in self.tests for id in by_id(self.r0(spec))]
         moved = [edit.now for edit in self.change.transformed.edits if edit.now]
 
         def edited(id: str) -> bool:

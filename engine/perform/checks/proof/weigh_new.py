@@ -6,17 +6,19 @@ import re
 from collections.abc import Sequence
 
 from engine.core.model import Proof, ProofVerdict, Verdict
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.against_base import canary_faults, red_in
 from engine.perform.checks.proof.check_result import check_result
+from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.found_names import hands_on_only
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted_tree
 from engine.perform.checks.proof.gutted_text import LANGUAGES
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.neighbour_runs import neighbours_ahead
 from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.red_to_green import import_red, new_tests
 from engine.perform.checks.proof.scales import environment, green, ran
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead
-from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_base import RegressionRuns
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
@@ -55,8 +57,8 @@ class NewTestRuns(RegressionRuns):
         red: list[Fault] = []
         for run in self.r2[spec.name]:
             if self._measured(spec, run, "R2"):
-                self.faults += rules.canary_faults(r0, run, spec.name, "R2")
-                red += self._moved_red(spec, rules.red_in([run], spec.name, r0, "R2"))
+                self.faults += canary_faults(r0, run, spec.name, "R2")
+                red += self._moved_red(spec, red_in([run], spec.name, r0, "R2"))
         if red and self.change.left_out:
             # they may need a settings file or hook that no grant covers: R4 tells
             self.late += red
@@ -74,7 +76,7 @@ class NewTestRuns(RegressionRuns):
             else:
                 self.r3[spec.name] = await self.trial.whole("R3", rooms.r3, [spec])
             r0 = self.r0(spec)
-            fresh = rules.new_tests(runs, self.r3[spec.name], r0, spec.name, self.change.edited_tests)
+            fresh = new_tests(runs, self.r3[spec.name], r0, spec.name, self.change.edited_tests)
             known = {proof.name for proof in self.proofs}
             self.proofs += await self._not_vacuous(spec, [proof for proof in fresh if proof.name not in known])
 
@@ -84,7 +86,7 @@ class NewTestRuns(RegressionRuns):
         There the change has to keep its tests green as well, so that red and green are seen in the same clothes.
         """
         green: dict[str, list[str]] = {path: [] for path in files}
-        before = rules.by_id(self.r0(spec))
+        before = by_id(self.r0(spec))
         for run in self.r2[spec.name]:
             for case in run.report.cases:
                 known = before.get(case.id)
@@ -102,7 +104,7 @@ class NewTestRuns(RegressionRuns):
                 await self.trial.ahead(spec, [Ahead(tree=self.change.rooms.r3, files=(path,), ask=ask), *beside])
                 runs = await self.trial.files("R3", self.change.rooms.r3, spec, (path,), ask)
                 # Where the sandbox forbids the other clothes (modes and times cannot be set), it is run in its own.
-                dressed = [path] if any(run.ended == "exited" and rules.by_id(run) for run in runs) else []
+                dressed = [path] if any(run.ended == "exited" and by_id(run) for run in runs) else []
                 found += runs if dressed else []
                 worn += dressed
         left = [path for path in files if path not in worn]
@@ -110,7 +112,7 @@ class NewTestRuns(RegressionRuns):
 
     async def _not_vacuous(self, spec: CheckSpec, fresh: list[Proof]) -> list[Proof]:
         """A test that was red only because a name was missing must notice when what it names does nothing."""
-        weak = [proof for proof in fresh if rules.import_red(proof, self.r3[spec.name])]
+        weak = [proof for proof in fresh if import_red(proof, self.r3[spec.name])]
         if not weak or not runner_of(spec).picks_files:
             return fresh
         languages = {language_of(path) for path in self.change.paths(Owner.SUBJECT)}
@@ -132,7 +134,7 @@ class NewTestRuns(RegressionRuns):
                 break  # nothing of what it adds does anything
             files = tuple(dict.fromkeys(proof.path for proof in dropped if proof.path))
             runs = await self.trial.files("R3 without bodies", tree, spec, files, ask)
-            alive = {case.id for run in runs for case in rules.by_id(run).values() if case.outcome == PASSED}
+            alive = {case.id for run in runs for case in by_id(run).values() if case.outcome == PASSED}
             dropped = [proof for proof in dropped if proof.name in alive]
         self.notes += [
             f"{proof.name} passes even when everything the change adds does nothing: it proves nothing"
@@ -155,7 +157,7 @@ class NewTestRuns(RegressionRuns):
                 if green(whole) and self.change.left_out and not self._named_by(spec):
                     text = f"`{' '.join(spec.command)[-120:]}` passes only with {', '.join(self.change.left_out[:3])}"
                     self.faults.append(
-                        rules.question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
+                        question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
                     )
                     self.results.append(check_result(spec, whole))
                     continue
@@ -168,7 +170,7 @@ class NewTestRuns(RegressionRuns):
                     Fault(verdict=kind, rule="verify", text=f"{spec.name}: {result.reason}", check=spec.name)
                 )
                 continue
-            self.faults += rules.canary_faults(None, now, spec.name, "verify")
+            self.faults += canary_faults(None, now, spec.name, "verify")
             before = (await self.trial.whole("verify R3", rooms.r3, [spec]))[0]
             if not green(before) and ran(before):
                 red = f"exit {before.exit_code}: {before.output.strip().rpartition(chr(10))[2][:200]}"

@@ -9,20 +9,21 @@ from msgspec.structs import replace
 from engine.core.grants import Rule
 from engine.core.model import Proof, ProofVerdict
 from engine.globs import matches
-from engine.perform.checks.proof import verdict as rules
+from engine.perform.checks.proof.against_base import Regression, canary_faults, together
 from engine.perform.checks.proof.echoes import echoes
+from engine.perform.checks.proof.faults import Fault, fail, question
 from engine.perform.checks.proof.gone_tests import gone_from_edited
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import edit_questions, unasked
 from engine.perform.checks.proof.places import ELSEWHERE, named_like_target
 from engine.perform.checks.proof.scales import as_fault
+from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.shortcuts import keyed, keyed_text
 from engine.perform.checks.proof.steering import has_sections, steering
 from engine.perform.checks.proof.stricter import stricter
 from engine.perform.checks.proof.suspects import suspects
 from engine.perform.checks.proof.test_ids import covers_id
-from engine.perform.checks.proof.verdict import Fault
 from engine.perform.checks.proof.weigh_new import NewTestRuns
 from engine.perform.checks.run.measure import BAD, PASSED
 from engine.perform.checks.run.spec import CheckSpec
@@ -45,14 +46,14 @@ class WholeRun(NewTestRuns):
             r0, r4 = self.r0(spec), self.r4.get(spec.name)
             if r4 is None or r4 is r0 or not self._measured(spec, r4, "R4"):
                 continue
-            self.faults += rules.canary_faults(r0, r4, spec.name, "R4")
+            self.faults += canary_faults(r0, r4, spec.name, "R4")
             if not r0.report.counts_tests:
                 if r4.report.source == "exit code" and r4.exit_code != 0 and r0.exit_code == 0:
                     text = f"{spec.name} fails with the whole change: exit {r4.exit_code}"
-                    self.faults.append(rules.fail("red", text, check=spec.name))
+                    self.faults.append(fail("red", text, check=spec.name))
                 continue
             dropped = (*self.change.transformed.dropped,)
-            found = rules.together(
+            found = together(
                 r0, r4, spec.name, edited | reading, dropped, frozenset(self.excused), settings_changed=settings
             )
             self.faults += await self._still_bad(spec, self._moved_red(spec, found))
@@ -70,7 +71,7 @@ class WholeRun(NewTestRuns):
                     if fault.test in passed:
                         text = f"{fault.test} passes only with {', '.join(self.change.left_out[:3])}"
                         self.faults.append(
-                            rules.question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
+                            question("oracle-changed", text, f"edit {self.change.left_out[0]}", check=spec.name)
                         )
                     else:
                         self.faults.append(fault)
@@ -78,9 +79,9 @@ class WholeRun(NewTestRuns):
 
     async def _still_bad(self, spec: CheckSpec, faults: list[Fault]) -> list[Fault]:
         """A test of the base that is red only in the whole change: once more by the history of the base."""
-        known = rules.by_id(self.r0(spec))
+        known = by_id(self.r0(spec))
         lost = [
-            rules.Regression(case=known[fault.test], now=None)
+            Regression(case=known[fault.test], now=None)
             for fault in faults
             if fault.rule == "red" and fault.test in known and known[fault.test].outcome == PASSED
         ]
@@ -91,19 +92,19 @@ class WholeRun(NewTestRuns):
 
     def _ask(self) -> None:
         """What the plan would have to allow. R1's regressions ask only where an edited oracle explains them."""
-        explained: list[rules.Regression] = []
+        explained: list[Regression] = []
         for one in self.red:
-            now = next((found for run in self.r4.values() if (found := rules.by_id(run).get(one.case.id))), None)
+            now = next((found for run in self.r4.values() if (found := by_id(run).get(one.case.id))), None)
             gone = now is None and one.case.path in {*self.change.oracle_edited, *self.change.tests}
             if self.r4 and (gone or (now is not None and now.outcome == PASSED)):
                 explained.append(one)
             else:
-                check = next((spec.name for spec in self.tests if one.case.id in rules.by_id(self.r0(spec))), "")
-                self.faults.append(rules.fail("regression", one.words, one.now or one.case, check))
+                check = next((spec.name for spec in self.tests if one.case.id in by_id(self.r0(spec))), "")
+                self.faults.append(fail("regression", one.words, one.now or one.case, check))
         if any(fault.verdict is ProofVerdict.FAIL for fault in self.faults):
             return
         red = [one.case.id for one in explained]
-        failing = [case for run in self.r1.values() for case in rules.by_id(run).values() if case.outcome in BAD]
+        failing = [case for run in self.r1.values() for case in by_id(run).values() if case.outcome in BAD]
         red += [case.id for case in failing if "XPASS" not in case.text]  # that one is green under its old mark
         red = [id for id in red if id not in self._red_throughout()]
         broken = [one.case.id for one in (*explained, *(one for _, one in self.waived))]
@@ -115,7 +116,7 @@ class WholeRun(NewTestRuns):
                 text = f"{one.words}; with the tests as the change has them it passes"
                 entry = f"edit tests {one.case.id}" if one.case.path else f"edit {self.change.oracle_edited[0]}"
                 entry = unasked(self.change.transformed, one.words) or entry
-                self.faults.append(rules.question("test-changed", text, entry, one.case))
+                self.faults.append(question("test-changed", text, entry, one.case))
         checks = [spec.name for spec in self.trial.specs]
         self.faults += [as_fault(one) for one in suspects(self.change, self.trial.specs, checks)]
         self.faults += self._echoes()
@@ -123,7 +124,7 @@ class WholeRun(NewTestRuns):
     def _red_throughout(self) -> set[str]:
         """On the base, over the change, and in the whole: no edit makes anything of them."""
         runs = [self.r0(spec) for spec in self.tests], self.r1.values(), self.r4.values()
-        each = [{id for run in some for id, case in rules.by_id(run).items() if case.outcome in BAD} for some in runs]
+        each = [{id for run in some for id, case in by_id(run).items() if case.outcome in BAD} for some in runs]
         return set.intersection(*each)
 
     def _worth_asking(self) -> list[Owned]:
@@ -170,7 +171,7 @@ class WholeRun(NewTestRuns):
             if excuse is None or not excuse.red_on_base:
                 continue
             name = one.case.id.partition("[")[0]
-            on_base = [case for run in self.r3.get(check, []) for case in rules.by_id(run).values()]
+            on_base = [case for run in self.r3.get(check, []) for case in by_id(run).values()]
             now = [edit.now for edit in self.change.transformed.edits if edit.now and covers_id(edit.id, name)]
             mine = [
                 case
@@ -181,7 +182,7 @@ class WholeRun(NewTestRuns):
             ]
             if not any(case.outcome in BAD for case in mine):
                 text = f"{one.case.id} was changed under “{excuse.entry}”, but passes without the change too"
-                self.faults.append(rules.question("test-changed", text, f"edit tests {name}", one.case, check))
+                self.faults.append(question("test-changed", text, f"edit tests {name}", one.case, check))
 
     def _echoes(self) -> list[Fault]:
         """Source that repeats what a proof asks together with what it wants to hear."""
@@ -200,11 +201,11 @@ class WholeRun(NewTestRuns):
             known = keyed(one.before, one.after, proving, words) if one.path.endswith(".py") else []
             known += keyed_text(one.path, one.before, one.after, proving, words)
             for rule, line, told in known:
-                fault = rules.question(rule, f"{one.path}:{line} {told}", f"accept {rule} in {one.path}")
+                fault = question(rule, f"{one.path}:{line} {told}", f"accept {rule} in {one.path}")
                 found.append(replace(fault, path=one.path, line=line))
             for echo in echoes(one.path, one.before, one.after, texts, names, words)[:1]:
                 what = f"“{echo.asked}” → “{echo.answered}”" if echo.answered else f"“{echo.asked}”"
                 text = f"{echo.path}:{echo.line} knows the test that proves it: {what}"
-                fault = rules.question(Rule.DETECTS_TESTS, text, f"accept detects-tests in {echo.path}")
+                fault = question(Rule.DETECTS_TESTS, text, f"accept detects-tests in {echo.path}")
                 found.append(replace(fault, path=echo.path, line=echo.line))
         return found

@@ -1,0 +1,180 @@
+"""What is asked where the runs object to nothing: what the task names and nobody showed. By the words of the task."""
+
+from __future__ import annotations
+
+from msgspec.structs import replace
+
+from engine.core.grants import GrantKind, Rule
+from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
+from engine.perform.checks.proof.faults import question, unproven
+from engine.perform.checks.proof.narrow import Narrow, Source, narrow
+from engine.perform.checks.proof.neighbour_runs import name_in_file
+from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
+from engine.perform.checks.proof.not_run import not_run
+from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
+from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.red_to_green import import_red
+from engine.perform.checks.proof.refusals import unprovoked
+from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
+from engine.perform.checks.proof.skipped_new import skipped_new
+from engine.perform.checks.proof.stand_ins import stand_ins
+from engine.perform.checks.proof.stated_values import unstated
+from engine.perform.checks.proof.still_there import not_renamed, still_there
+from engine.perform.checks.proof.tried import untried
+from engine.perform.checks.proof.unreached_assertions import never_reached
+from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
+from engine.perform.checks.proof.weigh_edits import EditedTests
+
+
+class AskedOfTheChange(EditedTests):
+    """One change on the scales: what its task speaks of."""
+
+    def _ask_for_the_rest(self) -> None:
+        """What the task names, and neither the base, nor a test, nor the change has."""
+        if self._nothing_to_show() or not self.proofs:
+            return
+        ground, owned = self.change.ground, self.change.owned
+        if own := written_by_itself(self.proofs, owned, self.change.grants, ground.words):
+            text = f"what {own} expects now was written by the change alone, and is all that it proves"
+            self.faults.append(replace(question(Rule.OWN_EXPECTATION, text, f"edit {own}"), path=own))
+        tests = [text for path, text in ground.sources.items() if ground.is_test(path)]
+        tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
+        tests += [" ".join(spec.command).encode() for spec in self.own]
+        changed = [(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        missing = not_done(self.task, ground.sources.values(), tests, changed)
+        missing += left_out(self.task, ground.sources.values(), tests, changed)
+        for name in dict.fromkeys(missing[:3]):
+            text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
+            fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
+            self.faults.append(replace(fault, test=name))
+        after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
+        before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
+            self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
+        for one in owned:
+            if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
+                text = f"{one.path} says that something is still to be done: {later[:120]}"
+                fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
+                self.faults.append(replace(fault, path=one.path))
+        if few := fewer_than_criteria(self.task, self._shown()[1]):
+            self.faults.append(unproven(Rule.NOT_SHOWN, few))
+        whole, fresh, added = self._shown()
+        if wanted := unprovoked(self.task, fresh):
+            text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
+            self.faults.append(unproven(Rule.NOT_SHOWN, text))
+        for spec in self.tests:
+            for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
+                text = f"{case.id} is new and skipped: what it would show is not shown"
+                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
+        if words := self._not_run():
+            self.faults.append(unproven(Rule.NOT_SHOWN, words))
+        untold = (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2])
+        for name in (*untold, *[*unstated(self.task, whole)][:1]):
+            text = f"the task speaks of {name}, and no test that proves the change tries it"
+            self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _ask_unwatched(self) -> None:
+        """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""
+        if self.task is None or not self._nothing_to_show() or self.proofs or self.plain is HarmlessKind.MOVE:
+            return
+        kinds = kinds_of(self.task.proof) or ((self.plain,) if self.plain is not None else ())
+        if kinds == (HarmlessKind.REFACTORING,) and same_code(self.change.owned, self.task):
+            text = "the plan calls it a refactoring, and the code of the program is what it was"
+            self.faults.append(unproven(Rule.NOT_DONE, text))
+        for path in unwatched(self.change.owned, (*self.r1.values(), *self.r4.values())):
+            self.unwatched.append(path)
+            if not spoken_of(path, self.task):
+                text = f"no test reads {path}, which the change gives another meaning, and the task does not name it"
+                entry = f"accept {Rule.UNWATCHED} in {path}"
+                self.faults.append(replace(question(Rule.UNWATCHED, text, entry), path=path))
+
+    def _ask_about_nothing(self) -> None:
+        """The plan says in its own words that there is nothing to show, and a test is red without the change.
+
+        Where the sort of work was only read off the words (`none (tests)`), the proof corrects that.
+        """
+        if self.task is None or not nothing_to_show(self.task.proof) or kinds_of(self.task.proof):
+            return
+        runs = [run for some in self.r3.values() for run in some]
+        shown = [proof for proof in self.proofs if proof.kind == "new" and not import_red(proof, runs)]
+        for proof in shown[:1]:
+            text = (
+                f"the plan says that there is nothing to show, and {proof.name} fails without the change: {proof.red}"
+            )
+            fault = question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {proof.path}")
+            self.faults.append(replace(fault, path=proof.path, check=proof.check))
+
+    def _ask_unreached(self) -> None:
+        """A new test that passes before it comes to one of its assertions."""
+        for proof in self.proofs if not self.faults and not self._nothing_to_show() else ():
+            if proof.kind != "new" or not proof.path.endswith(".py"):
+                continue
+            test = proof.name.partition("[")[0]
+            runs = self.r2.get(proof.check, ())
+            if not runs or any(run.report.canaries is None for run in runs):
+                continue  # nobody counted
+            marks = {
+                mark
+                for run in runs
+                for id, case in by_id(run).items()
+                if id.partition("[")[0].partition(" ")[0] == test
+                for mark in case.reached
+            }
+            lines = {int(head) for mark in marks if (head := mark.partition(":")[0]).isdigit()}
+            source = self.trial.trees.show(self.change.rooms.r2, proof.path)
+            name = name_in_file(proof.name, proof.path)
+            if source is None or UNTOLD in marks or not (line := never_reached(source, name, lines)):
+                continue
+            text = f"{proof.name} passes and never reaches its assertion in line {line}"
+            entry = f"accept {Rule.UNREACHABLE_ASSERTION} in {proof.path}"
+            fault = question(Rule.UNREACHABLE_ASSERTION, text, entry, check=proof.check)
+            self.faults.append(replace(fault, path=proof.path, line=line, test=proof.name))
+            return
+
+    def _ask_narrow(self) -> None:
+        """Where nothing else was asked: what stands in the change for its tests alone."""
+        accepted = {grant.target for grant in self.change.grants if grant.kind is GrantKind.ACCEPT}
+        if self.faults or self._nothing_to_show():
+            return
+        for one in [one for one in self._narrow() if one.rule not in accepted][:2]:
+            place = f"{one.path}:{one.line}" if one.line else one.path
+            fault = question(one.rule, f"{place} {one.text}", f"accept {one.rule} in {one.path}")
+            self.faults.append(replace(fault, path=one.path, line=one.line))
+
+    def _narrow(self) -> list[Narrow]:
+        ground = self.change.ground
+        mine = [
+            Source(path=one.path, before=one.before, after=one.after)
+            for one in self.change.owned
+            if one.owner is Owner.SUBJECT
+        ]
+        changed = {one.path for one in mine}
+        left = {path: text for path, text in ground.sources.items() if path not in changed and not ground.is_test(path)}
+        _, fresh, _ = self._shown()
+        python = {path: text for path, text in left.items() if path.endswith(".py")}
+        return [*stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
+
+    def _shown(self) -> tuple[str, str, str]:
+        """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
+        owned, trees = self.change.owned, self.trial.trees
+        tests = [one for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
+        fresh = [added_text(one.before, one.after) for one in tests]
+        known = {one.path for one in tests}
+        old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
+        texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
+        commands = [" ".join(spec.command) for spec in self.own]
+        whole = [(one.after or b"").decode("utf-8", "replace") for one in tests]
+        if not whole and not texts:  # a command proves it, by tests that lie somewhere
+            ground = self.change.ground
+            texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
+        subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
+
+    def _not_run(self) -> str:
+        """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
+        runs = [run for run in self.r4.values() if run is not None]
+        runs += [part for parts in self.r2.values() for part in parts]
+        ran = {case.path for run in runs for case in run.report.cases if case.path}
+        new = [one for one in self.change.owned if one.before is None and one.after is not None]
+        return not_run({one.path: (one.after or b"").decode("utf-8", "replace") for one in new}, ran)
