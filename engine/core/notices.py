@@ -75,6 +75,8 @@ def notice_of(envelope: ev.Envelope, state: State) -> Notice | None:
             kind = NoticeKind.LIMIT if limited or known is None or not known.opened_at else NoticeKind.BREAKER
             minutes = max(1, round((wait.until - envelope.at) / MINUTE))
             return say(kind, f"{wait.reason}; it goes on in {minutes} min", task=wait.task)
+        case ev.MachineProbed(ok=False) if state.probes == 1:  # it did not pass by itself within a moment
+            return say(NoticeKind.BLOCKED, f"the run is suspended: {state.suspended_reason}", action="devteam status")
         case ev.RunEnded():
             return say(_of_outcome(event.outcome), f"{event.outcome}: {event.reason}", action="devteam status")
         case _:

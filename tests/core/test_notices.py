@@ -7,7 +7,8 @@ from msgspec.structs import replace
 
 from engine.core import events as ev
 from engine.core.effects import Wait
-from engine.core.model import Decision, Question
+from engine.core.fold import fold
+from engine.core.model import Decision, MachineFault, Question
 from engine.core.notices import NoticeKind, notice_of, quiet_for, together
 from engine.core.state import Breaker, State
 from engine.core.vocabulary import Choice, GateKind, Outcome
@@ -57,6 +58,20 @@ def test_kinds(event: ev.AnyEvent, kind: str | None) -> None:
     found = notice_of(ev.Envelope(seq=1, stream="s", at=100.0, event=event), STATE)
     assert (found.kind.value if found else None) == kind
     assert found is None or (found.message and found.sprint == "001-x" and found.at == 100.0)
+
+
+def test_a_run_that_the_machine_suspends_is_told_once_and_not_for_a_moment() -> None:
+    """A disk that is full all night needs somebody; one that is full for a second does not."""
+    begun = ev.EffectStarted(effect=Wait(id="e", until=1.0, reason="because"))
+    failed = ev.EffectFailed(id="e", kind="recoverable", message="no room", fault=MachineFault.DISK_FULL)
+    looks = [ev.MachineProbed(id=f"p{number}", fault=MachineFault.DISK_FULL, ok=False) for number in range(3)]
+    state, told = STATE, []
+    for seq, event in enumerate((begun, failed, *looks), start=1):
+        envelope = ev.Envelope(seq=seq, stream="s", at=100.0 + seq, event=event)
+        state = fold([envelope], state)
+        told.append(notice_of(envelope, state))
+    assert [one.kind if one else None for one in told] == [None, None, NoticeKind.BLOCKED, None, None]
+    assert told[2] is not None and "DISK_FULL: no room" in told[2].message and "free" in told[2].message
 
 
 def test_a_parked_question_is_a_question() -> None:
