@@ -28,6 +28,7 @@ from engine.core.waiting import waits_for
 from engine.engine_log import EngineLog
 from engine.inside import by_session
 from engine.journal import EngineLock, Journal, JournalError
+from engine.memory_pool import one_pool
 from engine.notify import Notifier
 from engine.other_sprints import of_other_sprints
 from engine.paths import make_state
@@ -93,6 +94,7 @@ class Session:
         """Take the lock, verify the journal, end what an earlier run left, and be ready to run.
 
         `around` may put itself around whoever performs the effects: for drills, in which something goes wrong."""
+        one_pool()
         session = cls(project, sprint, clock, options)
         session._boundary = boundary
         session._around = around
