@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.core.model import CheckKind, Proof
+from engine.perform.checks.proof import boundary
 from engine.perform.checks.run import witness
-from engine.perform.checks.run.measure import Report
+from engine.perform.checks.run.measure import Case, Measurement, Report
 from tests.checks.ground import PYTHON
 from tests.patience import patience
 
@@ -237,3 +239,19 @@ def test_a_class_that_looks_for_the_runner_differs_only_in_a_process_of_its_own(
     tests = "from subject import Meter\n\n\ndef test_read():\n    assert Meter().read() == 2\n"
     outcomes = [across(tmp_path, NOTICES, tests, fork).cases[0].outcome for fork in (False, True)]
     assert outcomes == ["failed", "passed"]
+
+
+def test_a_fixture_that_cannot_cross_stops_every_test_that_shares_it() -> None:
+    """Only the first test says so. pytest 9 then ends the others in an assertion of its own: no word on the subject."""
+    first = Case(id="t.py::one", outcome="error", error="CannotCross")
+    later = Case(id="t.py::two", outcome="error", error="AssertionError")
+    wrong = Case(id="t.py::three", outcome="failed", error="AssertionError")
+
+    def answers(*crossing: str) -> list[str]:
+        report = Report(source="junit", counts_tests=True, cases=(first, later, wrong), crossing=crossing)
+        runs = [Measurement(check="pytest", kind=CheckKind.TESTS, argv=(), ended="exited", report=report)]
+        proofs = [Proof(kind="new", name=case.id, check="pytest", path="t.py") for case in report.cases]
+        return [boundary._answer(proof, runs) for proof in proofs]
+
+    assert answers("t.py::one: a module that is patched (rate)") == ["cannot cross", "cannot cross", "differs"]
+    assert answers("objects in t.py::one") == ["cannot cross", "differs", "differs"]

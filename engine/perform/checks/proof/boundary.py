@@ -18,7 +18,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.run.execute import Ask
-from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
+from engine.perform.checks.run.measure import BAD, ERROR, PASSED, Case, Measurement
 from engine.perform.checks.run.node_boundary import ANYWHERE
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -26,6 +26,8 @@ HOLDS, DIFFERS, CANNOT = "holds", "differs", "cannot cross"
 MOST_FILES = 3
 MOST_IDS = 200
 SECONDS = 60.0
+OBJECTS = "objects in "
+"""How the words begin that stop nobody."""
 RUNNERS = {
     "pytest": ".py", "unittest": ".py", "node": "", "tape": "", "mocha": "", "jest": "", "vitest": "",
 }  # fmt: skip
@@ -142,6 +144,8 @@ def _answer(proof: Proof, runs: Sequence[Measurement]) -> str:
     stopped = any(words.startswith(names) for run in runs for words in run.report.crossing)
     if case is None or stopped or case.error == "CannotCross":
         return CANNOT
+    if case.outcome == ERROR and any(not words.startswith(OBJECTS) for run in runs for words in run.report.crossing):
+        return CANNOT  # a fixture that several tests share could not cross: only the first of them says so
     return HOLDS if case.outcome == PASSED else DIFFERS if case.outcome in BAD else CANNOT
 
 
@@ -168,7 +172,7 @@ async def _faithful(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> f
         if proof.name not in found
         and proof.path.endswith(".py")
         and proof.path in quiet
-        and f"objects in {proof.name}" not in objects
+        and f"{OBJECTS}{proof.name}" not in objects
     ]
     if left:
         across_base = await _run(trial, spec, "boundary R3", rooms.r3, files, _ids(proofs, spec, files))
