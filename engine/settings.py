@@ -69,6 +69,7 @@ def check_specs(config: Config, root: Path) -> tuple[CheckSpec, ...]:
             finding_exits=check.finding_exits,
             folder=check.folder.strip("/"),
             paths=check.paths,
+            build=argv(check.build) if check.build else (),
             starts_empty=check.starts_empty,
             why=check.why,
             install=check.install,

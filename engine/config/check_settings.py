@@ -46,6 +46,8 @@ class CheckConfig(Section, frozen=True, kw_only=True):
     """Folder it runs in, relative to the repository; empty: the top. For the packages of a monorepo."""
     paths: Words = ()
     """Globs of the files it judges: a task that touches none of them does not need it. Empty: every task does."""
+    build: Command = ()
+    """Run first, each time: what the tests load and nobody commits, e.g. a compiled extension module."""
     starts_empty: bool = False
     """There are no tests yet: work may begin without any, and each task has to bring the tests that prove it."""
     why: str = ""

@@ -20,6 +20,7 @@ def _commands(config: Config) -> Iterator[tuple[str, str]]:
     yield "workspace.server", config.workspace.server
     yield "workspace.server_health", config.workspace.server_health
     for check in config.checks.run:
+        yield f"checks.run {check.name}, build", _line(check.build)
         yield f"checks.run {check.name}", _line(check.command)
     for held in config.checks.held_out:
         yield f"checks.held_out {held.name}", _line(held.command)

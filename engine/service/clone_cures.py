@@ -20,6 +20,7 @@ from engine.perform.rehearsal import Rehearsal
 from engine.perform.workspace.checkout_copy import as_patterns
 from engine.perform.workspace.secrets import named_like_a_secret
 from engine.service.findings import Finding
+from engine.service.native_builds import SECONDS, build_of, native
 
 BUILT = (".so", ".pyd", ".js", ".cjs", ".mjs", ".css", ".map", ".d.ts")
 
@@ -61,6 +62,19 @@ async def cured(
                 words += "; built files are copied as they are, so a change of their sources is not seen by the tests"
             findings.append(Finding(mark="ok" if act else "bad", what="copied", found=words, hint="" if act else line))
             tried, copy = again, wanted
+            if act and (compiled := native(only_here - secret)):
+                copy = as_patterns(only_here - secret - compiled)
+                workspace.copy = tuple(dict.fromkeys((*before, *copy)))
+                tried, done = await _build_native(rehearsal, tried, compiled, say)
+                if done:
+                    words = f"{_some(sorted(compiled))}: built in each room before the tests, from the sources there"
+                    findings[-1:] = [Finding(mark="ok", what="built", found=words)]
+                    if copy:
+                        words = f"the checks need {_some(copy)}: ignored, so no clone has it"
+                        findings.append(Finding(mark="ok", what="copied", found=words))
+                else:
+                    copy = wanted
+                    workspace.copy = tuple(dict.fromkeys((*before, *copy)))
         else:
             workspace.copy = before
     tried, given = await _network(rehearsal, tried, say, act)
@@ -128,6 +142,23 @@ async def _build_first(rehearsal: Rehearsal, tried: list[Tried], say: Say) -> tu
     return done, findings
 
 
+async def _build_native(
+    rehearsal: Rehearsal, tried: list[Tried], built: frozenset[str], say: Say
+) -> tuple[list[Tried], bool]:
+    """Extension modules: built in the room instead of copied, if the tests are as green then."""
+    done = []
+    for one in tried:
+        build = build_of(one.spec, rehearsal.workspace.checkout, built)
+        if build:
+            spec = replace(one.spec, build=build, timeout=max(one.spec.timeout, SECONDS))
+            say(f"{spec.name} with its extension modules built in a clone")
+            (there,) = await rehearsal.in_clone([spec])
+            one = replace(one, spec=spec, there=there, differs=differences(spec, one.here, there))
+        done.append(one)
+    good = any(one.spec.build for one in done) and _left(done) <= _left(tried)
+    return (done, True) if good else (tried, False)
+
+
 async def _network(rehearsal: Rehearsal, tried: list[Tried], say: Say, act: bool) -> tuple[list[Tried], list[Finding]]:
     done, findings = [], []
     for one in tried:
@@ -175,6 +206,7 @@ def _hint(said: str) -> str:
 def telling_line(text: str) -> str:
     """The line of an error that says most."""
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("npm notice")]
+    lines = [line for line in lines if not re.match(r"at \S+.*:\d+:\d+\)?$", line)] or lines  # frames of JavaScript
     telling = [line for line in lines if re.search(r"Error|error|No such|not found|cannot|Cannot", line)]
     if maven := [line for line in lines if line.startswith("[ERROR] ")]:
         telling = maven[:1]  # the rest is where to read more

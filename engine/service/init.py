@@ -223,6 +223,7 @@ def as_config(spec: CheckSpec) -> CheckConfig:
         finding_exits=spec.finding_exits,
         folder=spec.folder,
         paths=spec.paths,
+        build=spec.build,
         starts_empty=spec.starts_empty,
         why=spec.why,
         install=spec.install,

@@ -454,3 +454,26 @@ async def test_the_final_checks_take_a_proven_tree_as_it_is(bench, trees, place)
 
     assert (await final(fewer)).accepted
     assert not (await final(worse)).accepted
+
+
+MAKES = "import pathlib\nmade = pathlib.Path('table.c').read_text()\nassert 'broken' not in made\npathlib.Path('calc.py').write_text(made)\n"
+BUILT = {
+    "table.c": BASE["calc.py"],
+    "make.py": MAKES,
+    "tests/test_calc.py": BASE["tests/test_calc.py"],
+}
+
+
+@pytest.mark.parametrize(
+    ("made", "verdict", "says"),
+    [
+        pytest.param(FIX, P.PROVEN, "test_half", id="mended"),
+        pytest.param(FIX.replace("a + b", "a"), P.FAIL, "test_add passed on the base and fails now", id="another thing broken"),
+        pytest.param("broken", P.FAIL, "", id="cannot be built"),
+    ],
+)  # fmt: skip
+async def test_what_is_built_before_the_tests_is_of_the_tree_under_judgement(one_bench, made, verdict, says):
+    spec = replace(PYTEST, name="built", build=(PYTHON, "make.py"))
+    judged = await one_bench({"table.c": made}, base=BUILT, specs=(spec,), title="Fix half")
+    assert judged.proof is verdict, judged.reason
+    assert says in judged.reason

@@ -10,6 +10,7 @@ from engine.config import Config, load
 from engine.core.model import CheckKind
 from engine.perform.checks.presets.package import Candidate, LeftOut
 from engine.perform.checks.run.spec import CheckSpec
+from engine.service.clone_cures import telling_line
 from engine.service.comparison import Compared, compare
 from engine.service.findings import Finding
 from engine.service.init import init_project, report_lines
@@ -271,3 +272,34 @@ def test_test_files_that_the_runner_does_not_find_are_no_empty_start(tmp_path: P
     told = ground.run("init")
     assert "finds no tests yet" not in told.out
     assert not [one for one in written(ground).checks.run if one.starts_empty]
+
+
+SETUP = (
+    "import sys\n\n# ext_modules\n"
+    "assert sys.argv[1:] == ['-q', 'build_ext', '--inplace'], sys.argv\n"
+    "made = open('fast.c').read()\nassert 'error' not in made\nopen('fast.so', 'w').write(made.upper())\n"
+)
+
+
+def test_what_is_compiled_is_built_in_the_room_from_the_sources_there(tmp_path: Path) -> None:
+    """Copied, an extension module would say what it said in the checkout, whatever a change does to its sources."""
+    reads = "self.assertEqual(open('fast.so').read(), 'ONE')"
+    ground = repository(tmp_path, {"test_a.py": CASE.format(body=reads), "setup.py": SETUP, "fast.c": "one"}, "*.so\n")
+    ground.write("fast.so", "ONE")
+    told = ground.run("init")
+    assert "built: fast.so: built in each room before the tests, from the sources there" in told.out, told.out
+    (check,) = written(ground).checks.run
+    assert check.build[1:] == ("setup.py", "-q", "build_ext", "--inplace")
+    assert written(ground).workspace.copy == ()
+    assert "1 passed here and in a clone" in ground.run("doctor", "--run").out
+    ground.write("setup.py", "import nothing_of_that_name\n")
+    ground.git("commit", "-qam", "cannot be built")
+    told = ground.run("init", "--force")
+    assert "copied: the checks need fast.so" in told.out, told.out
+    assert "a change of their sources is not seen by the tests" in told.out
+    assert written(ground).workspace.copy == ("fast.so",)
+
+
+def test_the_telling_line_of_an_error_is_no_frame_of_its_stack() -> None:
+    text = "TypeError: no comments\n    at ruleErrorHandler (/a/linter.js:10:28)\n    at f (/a/b.js:1:2)\n"
+    assert telling_line(text) == "TypeError: no comments"

@@ -28,6 +28,8 @@ THROWN = "test('once', () => {\n  assert.throws(() => links.add('a'), RangeError
         pytest.param("limit: int | None, at first", "f(1)", "", id="a type"),
         pytest.param("Blanks at the ends do not matter", "f('a b')", "blanks", id="blanks inside"),
         pytest.param("Blanks at the ends do not matter", "f('a ')", "", id="blanks at an end"),
+        pytest.param("Spaces around the name do not matter", "f('a b')", "blanks", id="blanks around a value"),
+        pytest.param("a, b is written without the spaces around commas", "f('a b')", "", id="blanks around a sign"),
         pytest.param("No blanks at the end of a line", "f('a')", "", id="about what comes out"),
         pytest.param("Umlauts get lost", "f('abc')", "ASCII", id="plain letters"),
         pytest.param("Umlauts get lost", "f('äb')", "", id="other letters"),

@@ -175,7 +175,7 @@ class Trial:
         All of them are over trees that differ little: the room is filled with the first and brought to the next.
         """
         wanted = [run for run in runs if len(run.files) == 1]
-        if len(wanted) < 2 or not runner_of(spec).loads:
+        if len(wanted) < 2 or spec.build or not runner_of(spec).loads:
             return
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-home"
         jobs: list[Job] = []

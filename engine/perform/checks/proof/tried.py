@@ -37,7 +37,10 @@ _SORTS: tuple[tuple[str, str, str], ...] = (
         "blanks at the ends",
         r"(?i)\b(?:leading|trailing|surrounding)\s+(?:and\s+(?:leading|trailing)\s+)?(?:blanks?|spaces?|white-?space)"
         r"|(?<!\bno )\b(?:blanks?|spaces?|white-?space)\s+"
-        r"(?:around|at\s+(?:the|both|either|its)\s+(?:ends?|start|beginning))",
+        # around the value, not around a sign inside of it
+        r"(?:around(?=\s+(?:(?:the|an?|its|each|every)\s+)?(?:it\b|names?|values?|texts?|words?|strings?|inputs?|lines?|keys?|"
+        r"fields?|cells?|arguments?|titles?|items?|entr(?:y|ies)|numbers?|labels?|tags?|parts?))"
+        r"|at\s+(?:the|both|either|its)\s+(?:ends?|start|beginning))",
         rf"(?m:^{_PADDED_START}|{_PADDED_END}$)",
     ),
     (

@@ -8,6 +8,7 @@ import hashlib
 import os
 import re
 import secrets
+import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -157,7 +158,7 @@ def start_of(tools: Tools, spec: CheckSpec, room: Path, ask: Ask) -> Start:
         brief=ask.brief,
         disguise=ask.disguise,
     )
-    prepared = runner_of(spec).prepare(request)
+    prepared = _behind_build(spec.build, runner_of(spec).prepare(request))
     cache = setting.scratch / "caches" / re.sub(r"\W+", "-", spec.name)
     env = {**check_env(spec, setting.env, cache, reports), **prepared.env}
     if ask.disguise:
@@ -167,6 +168,14 @@ def start_of(tools: Tools, spec: CheckSpec, room: Path, ask: Ask) -> Start:
         cache.mkdir(parents=True, exist_ok=True)
         own = (*own, Mount(source=cache, dest=cache, writable=True))
     return Start(request=request, prepared=prepared, env=env, mounts=own, tree=ask.tree)
+
+
+def _behind_build(build: Sequence[str], prepared: Prepared) -> Prepared:
+    """The runner is started where the build came through; what the build says is no report."""
+    if not build:
+        return prepared
+    line = f'( {shlex.join(build)} ) </dev/null >&2 && exec "$0" "$@"'
+    return replace(prepared, argv=("sh", "-c", line, *prepared.argv))
 
 
 def confined(tools: Tools, spec: CheckSpec, room: Path, mounts: Iterable[Mount]) -> Confinement | None:

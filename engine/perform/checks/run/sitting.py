@@ -55,7 +55,7 @@ async def sit(tools: Tools, spec: CheckSpec, room: Path, jobs: Sequence[Job]) ->
     """What each run measured; None where the sitting came to its end before it, or the runner has no sittings."""
     loads = runner_of(spec).loads
     # Where no process may set times a changed file of the same length would be taken for the one that was compiled.
-    if not loads or len(jobs) < 2 or tools.spawner.mode is SandboxName.LANDLOCK:
+    if not loads or spec.build or len(jobs) < 2 or tools.spawner.mode is SandboxName.LANDLOCK:
         return [None] * len(jobs)
     starts = [start_of(tools, spec, room, job.ask) for job in jobs]
     clothes = next((job.ask for job in jobs if job.ask.disguise), jobs[0].ask)  # one order of sets for all of them

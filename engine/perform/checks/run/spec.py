@@ -63,6 +63,8 @@ class CheckSpec(Struct, frozen=True, kw_only=True):
     """Working folder below the tree, for a package of a monorepo; empty: the tree's top."""
     paths: tuple[str, ...] = ()
     """Globs of the files it judges; a change that touches none of them does not need it. Empty: every change does."""
+    build: tuple[str, ...] = ()
+    """Run in the room before every run: makes what the tests load and nobody commits, from the sources there."""
     starts_empty: bool = False
     """There are no tests yet: the base may have none, and the first task brings them."""
     why: str = ""
