@@ -46,9 +46,9 @@ def at_start(project: Project, store: Store, keep: int, now: float, sprint: str)
         return []
     worn = size_of(store.git_objects)[1] > LARGE
     done = cleaned(project, store, keep, now, worn=worn, current=sprint)
-    if not done.removed:
+    if not (listed := _listed(done.removed)):
         return []
-    said = f"cleaned up after {plural(len(done.leaving), 'ended sprint')}: {_listed(done.removed)}"
+    said = f"cleaned up after {plural(len(done.leaving), 'ended sprint')}: {listed}"
     return [ev.Noted(text=said, hint="workspace.keep_sprints in config.toml says how many are kept")]
 
 
@@ -58,9 +58,8 @@ def words(done: Cleaning, *, dry_run: bool) -> list[str]:
     for sprint in done.leaving:
         parts = [one for one in done.removed if one.sprint == sprint]
         lines.append(f"{sprint}: {'would go' if dry_run else 'gone'}: {_listed(parts)}")
-    shared = [one for one in done.removed if not one.sprint]
-    if shared:
-        lines.append(f"of all sprints: {'would go' if dry_run else 'gone'}: {_listed(shared)}")
+    if shared := _listed([one for one in done.removed if not one.sprint]):
+        lines.append(f"of all sprints: {'would go' if dry_run else 'gone'}: {shared}")
     if not lines:
         lines.append("nothing to clean")
     total = sum(one.bytes for one in done.removed)
