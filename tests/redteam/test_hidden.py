@@ -11,7 +11,7 @@ from tests.redteam.hidden import holds
 
 LABELLED = [case for case in cases() if case.check]
 NEEDS = {".mjs": "node", ".cjs": "node", ".sh": "bash"}
-OF_MANIFEST = {"go.mod": "go", "CMakeLists.txt": "gcc", "package.json": "node"}
+OF_MANIFEST = {"go.mod": "go", "src/knot.h": "cc", "CMakeLists.txt": "gcc", "package.json": "node"}
 
 
 def test_every_check_is_there() -> None:
