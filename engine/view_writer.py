@@ -200,6 +200,7 @@ class Views:
             if learnings.known(learning.text, learnings.read_all(self._project.root)) is not None:
                 return
             taken = [int(path.name[:3]) for path in folder.glob("[0-9][0-9][0-9]-*.md")]
+            folder.mkdir(exist_ok=True)
             path = folder / learnings.file_name(max(taken, default=0) + 1, learning)
             views.write_atomically(path, learnings.render(learning, self._sprint.id))
         except (OSError, ValueError) as error:
@@ -226,6 +227,7 @@ class Views:
         existing = next(iter(folder.glob(f"*-task-{name}.md")), None)
         path = existing or folder / f"{number:03d}-task-{name}.md"
         try:
+            folder.mkdir(exist_ok=True)
             views.write_atomically(path, views.learning(task))
         except OSError as error:
             self.problem = str(error)

@@ -75,11 +75,11 @@ _commit_rows = Rows(lambda task: f"- {task.commit[:10]} T{task.id} {_title(task.
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Whole or not at all; unchanged files are left alone."""
+    """Whole or not at all; unchanged files are left alone. Its folder has to be there: one made anew would stand in
+    the way of a repository, or a `.devteam`, that was moved away and is to come back."""
     data = text.encode("utf-8", "replace")
     if path.is_file() and path.read_bytes() == data:
         return
-    path.parent.mkdir(parents=True, exist_ok=True)
     files.write(path, data, mode=files.SHARED, durable=False)  # made again from the journal
 
 

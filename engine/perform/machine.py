@@ -55,6 +55,12 @@ def of_git(error: BaseException) -> bool:
     return any(isinstance(one, GitError) for one in _causes(error))
 
 
+def _forbidden(error: BaseException) -> bool:
+    """Somebody may not do it. Who has the rights on the ground to be wrong is asked of the ground: an agent may take
+    them away in its own clone."""
+    return any(isinstance(one, PermissionError) for one in _causes(error))
+
+
 def _causes(error: BaseException) -> Iterator[BaseException]:
     seen: set[int] = set()
     one: BaseException | None = error
@@ -99,6 +105,9 @@ class OnThisMachine:
             fault, why = fault_of(error), ""
             if fault is None:  # git does not always say why it could not write
                 fault, why = self._ground()
+            if fault is None and _forbidden(error):
+                why = await self.standing(MachineFault.STORE_FAULT, state.head)
+                fault = MachineFault.STORE_FAULT if why else None
             if fault is None and of_git(error) and not self._stubborn(effect):
                 fault = MachineFault.STORE_FAULT
             if fault is None:
@@ -159,7 +168,7 @@ class OnThisMachine:
         try:
             await self._repository(head)
         except WorkspaceError as error:
-            if isinstance(error, GitError):
+            if isinstance(error, GitError) or error.fault is MachineFault.STORE_FAULT:
                 raise
 
     def _ground(self) -> tuple[MachineFault | None, str]:

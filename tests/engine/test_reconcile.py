@@ -246,13 +246,16 @@ async def test_a_repository_moved_between_two_runs_goes_on(house: House, tmp_pat
     assert f"moved here from {tmp_path / 'repo'}" in house.words()
 
 
-async def test_a_repository_moved_away_under_a_run_suspends_it_until_it_is_back(house: House, tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", [("before", "1.2"), ("after", "1.1")], ids=["before a commit", "before the views"])
+async def test_a_repository_moved_away_under_a_run_suspends_it_until_it_is_back(
+    house: House, tmp_path: Path, when: tuple[str, str]
+) -> None:
     """Nothing is made in the old place, no task ends, and the journal goes with its folder."""
     away = tmp_path / "away"
     probed: list[bool] = []
 
     def move(where: str, effect: AnyEffect) -> None:
-        if where == "before" and isinstance(effect, Commit) and effect.task == "1.2" and not probed:
+        if (where, effect.task) == when and isinstance(effect, Commit) and not probed:
             house.folder.rename(away)
             probed.append(False)
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -30,6 +31,9 @@ def test_features_say_passes_only_for_complete_tasks(finished: tuple[Ground, Tol
 
 def test_an_unchanged_file_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "x.txt"
+    with pytest.raises(FileNotFoundError):  # it makes no folder: what was moved away is to come back there
+        views.write_atomically(path, "one")
+    path.parent.mkdir()
     views.write_atomically(path, "one")
     before = path.stat()
     views.write_atomically(path, "one")

@@ -124,6 +124,55 @@ def test_both_refs_gone_is_the_machines_fault(work: Workspace, repo: Path) -> No
     assert fault_of(caught.value) is MachineFault.BRANCH_LOST
 
 
+@pytest.mark.parametrize("content", [b"", b"\0" * 41, b"12" * 20 + b"\n"], ids=["empty", "zeros", "no such object"])
+@pytest.mark.parametrize("which", [("heads",), ("tip",), ("heads", "tip")], ids="+".join)
+def test_a_ref_that_names_nothing_is_made_anew(
+    work: Workspace, repo: Path, which: tuple[str, ...], content: bytes
+) -> None:
+    """A power cut empties files that were just written. Git reads, moves and deletes none of these."""
+    made = one_commit(work, 1)
+    places = {"heads": "refs/heads/devteam/001-test", "tip": "refs/devteam/001-test/tip"}
+    for name in which:
+        (repo / ".git" / places[name]).write_bytes(content)
+    work.stands(made.commit)
+    assert work.head() == made.commit
+    second = one_commit(work, 2)
+    for name in places.values():
+        assert git(repo, "rev-parse", name).strip() == second.commit
+    assert sum("named no commit" in words for words in work.heard()) == len(which)
+    assert git(repo, "fsck", "--strict", "--no-dangling") == ""
+
+
+def test_a_ref_that_names_nothing_stays_where_nothing_could_take_its_place(work: Workspace, repo: Path) -> None:
+    """Its disk may come back: nothing is thrown away that somebody could need."""
+    one_commit(work, 1)
+    names = [repo / ".git" / name for name in ("refs/heads/devteam/001-test", "refs/devteam/001-test/tip")]
+    for name in names:
+        name.write_bytes(b"12" * 20 + b"\n")
+    with pytest.raises(WorkspaceError):
+        work.stands("34" * 20)
+    assert [name.read_bytes() for name in names] == [b"12" * 20 + b"\n"] * 2
+
+
+def test_a_git_directory_that_is_somebody_elses_is_named(work: Workspace, repo: Path, monkeypatch) -> None:
+    one_commit(work, 1)
+    pack, access = str(repo / ".git" / "objects" / "pack"), os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: str(path) != pack and access(path, mode))  # root may all
+    with pytest.raises(WorkspaceError, match="objects/pack cannot be written") as caught:
+        work.stands()
+    assert fault_of(caught.value) is MachineFault.STORE_FAULT
+
+
+def test_a_git_that_is_taken_away_is_named(
+    work: Workspace, repo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A package that is being updated. It came with GitPython's own words, as a bug of ours."""
+    monkeypatch.setattr(git_module, "executable", lambda: str(tmp_path / "git"))
+    with pytest.raises(WorkspaceError, match="no git at") as caught:
+        work.repo.git().run("rev-parse", "HEAD")
+    assert fault_of(caught.value) is MachineFault.STORE_FAULT
+
+
 def test_a_gc_between_the_objects_and_their_ref_takes_nothing(
     work: Workspace, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

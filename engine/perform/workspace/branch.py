@@ -12,7 +12,7 @@ from pathlib import Path
 
 from engine.core.clean import clean_line
 from engine.core.model import MachineFault
-from engine.perform.workspace import packs, trees
+from engine.perform.workspace import git_service, packs, trees
 from engine.perform.workspace.facts import MovedBack, Started, WorkspaceError
 from engine.perform.workspace.repository import STEP, Repository
 from engine.perform.workspace.store import Store
@@ -80,17 +80,34 @@ def _restored(store: Store, sprint: str, now: Heads) -> str:
 
 
 def bring_back(store: Store, sprint: str, commit: str, started: Started) -> None:
-    """Branch and mirror are gone, perhaps their objects too: the engine's own store has what the journal names."""
+    """Branch and mirror are gone, perhaps their objects too: the engine's own store has what the journal names. So it
+    is for a ref that is there and names nothing (a power cut empties files); one that does is enough for both."""
     now = heads(store.repo, sprint)
-    if now.branch or now.tip or not commit:
+    branch, tip = branch_of(sprint), ref_of(sprint, "tip")
+    broken = [name for name, oid in ((branch, now.branch), (tip, now.tip)) if _names_nothing(store, name, oid)]
+    sound = [name for name, oid in ((branch, now.branch), (tip, now.tip)) if oid and name not in broken]
+    if not broken and sound:
         return
     whole = ("rev-list", "--objects", "--quiet", commit, f"^{started.base}")
-    if store.git.status(*whole)[0] != 0:
+    there = bool(commit) and store.git.status(*whole)[0] == 0
+    if not sound and not there:
         return  # nothing to bring back: `head` says what is lost
-    names = (branch_of(sprint), ref_of(sprint, "tip"))
+    for name in broken:
+        store.repo.drop(name)
+        store.say(f"{name} named no commit that is there (a power cut, a damaged disk): it is made anew")
+    missing = [name for name in (branch, tip) if name not in sound]
+    if not there or missing == [branch]:
+        return  # the other one has all of it: see `head`
     with packs.taken(store, commit, (started.head,)):
-        store.repo.update_refs([(name, commit, store.repo.null) for name in names], "devteam: every ref was gone")
-    store.say(f"every ref of {sprint} was gone: devteam/{sprint} is back at {commit[:10]}")
+        store.repo.update_refs([(name, commit, store.repo.null) for name in missing], "devteam: every ref was gone")
+    if not sound and not broken:
+        store.say(f"every ref of {sprint} was gone: devteam/{sprint} is back at {commit[:10]}")
+
+
+def _names_nothing(store: Store, name: str, oid: str) -> bool:
+    if not oid:
+        return store.repo.unreadable(name)
+    return git_service.read(store.git, [oid.encode()])[0] is None
 
 
 def move(store: Store, sprint: str, new: str, old: str, why: str = STEP) -> str:

@@ -204,24 +204,31 @@ class Git:
     ) -> Popen[bytes]:
         # GitPython's own starter. Its `Git.execute` looks at each word for a password and can only add to the
         # environment, never take an inherited GIT_* out of it: that costs as much CPU as the git it starts.
+        program = executable()  # before GitPython looks for it in its own way
         from subprocess import DEVNULL, PIPE
 
         from git.cmd import safer_popen
 
-        argv = [executable(), *HARDENED, *options]
+        argv = [program, *HARDENED, *options]
         if self.git_dir is not None:
             argv.append(f"--git-dir={self.git_dir}")
         if self.work_tree is not None:
             argv.append(f"--work-tree={self.work_tree}")
         argv += arguments
-        process: Popen[bytes] = safer_popen(
-            argv,
-            stdin=DEVNULL if stdin is None else stdin,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=self.cwd if os.access(self.cwd, os.X_OK) else None,
-            env=self._environment(),
-        )
+        try:
+            process: Popen[bytes] = safer_popen(
+                argv,
+                stdin=DEVNULL if stdin is None else stdin,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=self.cwd if os.access(self.cwd, os.X_OK) else None,
+                env=self._environment(),
+            )
+        except (FileNotFoundError, PermissionError) as gone:
+            if os.access(program, os.X_OK):
+                raise
+            said = f"there is no git at {program} any more"
+            raise WorkspaceError(said, hint="install git", fault=MachineFault.STORE_FAULT) from gone
         return process
 
     def _environment(self) -> dict[bytes, bytes]:

@@ -153,6 +153,25 @@ class Repository:
                 raise Refused(f"{name} is not devteam's to move")
         self._transaction(changes, why)
 
+    def drop(self, name: str) -> None:
+        """A ref of ours that git itself cannot read, and so not delete: it leads nowhere first."""
+        if not name.startswith(("refs/heads/devteam/", "refs/devteam/")):
+            raise Refused(f"{name} is not devteam's to remove")
+        self.git().run("symbolic-ref", name, "refs/devteam/nowhere")
+        self.git().run("update-ref", "--no-deref", "-d", name)
+
+    def unreadable(self, name: str) -> bool:
+        """Whether a ref that git does not find is there as a file with something else in it than a ref has."""
+        path = self.common_dir / name
+        return path.is_file() and not path.read_bytes().startswith(b"ref: ")
+
+    def unwritable(self) -> Path | None:
+        """A folder of the git directory that we write in and may not (root's after a `sudo git …`), if there is one."""
+        refs = self.common_dir / "refs"
+        ours = (refs, refs / "heads", refs / "heads" / "devteam", refs / "devteam")
+        folders = (self.common_dir, self.objects / "pack", *ours)
+        return next((one for one in folders if one.is_dir() and not os.access(one, os.W_OK | os.X_OK)), None)
+
     def move_branch(self, name: str, new: str, old: str, why: str) -> None:
         """Landing only: compare-and-swap of the user's branch."""
         self._transaction([(name, new, old)], why)

@@ -247,15 +247,19 @@ class Workspace:
 
     def stands(self, head: str = "") -> None:
         """Raises WorkspaceError, with the fault, where the repository, the sprint's commits or its refs are not to be
-        had: really tried. `head`: the commit the sprint is at by the journal, brought back where every ref is gone."""
+        had: really tried. `head`: the commit the sprint is at by the journal, brought back where no ref has it."""
         if not (self.repo.git_dir / "HEAD").exists():
             where = self.checkout
             raise WorkspaceError(f"there is no repository at {where} any more", fault=MachineFault.REPO_MOVED)
         self.store.git.run("rev-parse", "--git-dir")  # a new one: those that last do not read what a start reads
+        if (folder := self.repo.unwritable()) is not None:
+            said, hint = f"{folder} cannot be written", f"chown or chmod what is below {self.repo.common_dir}"
+            raise WorkspaceError(f"{said}: {hint}", fault=MachineFault.STORE_FAULT)
         others_done(self.repo)
+        if self.has_started():
+            self.bring_back(head)
         self.repo.try_locks([self.branch, sprint_branch.ref_of(self.sprint, "tip")])
         if self.has_started():  # last: a start that was kept from making the refs by a lock has its record already
-            self.bring_back(head)
             self.tree_of(self.head())
 
     def head(self) -> str:
