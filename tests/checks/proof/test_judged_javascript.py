@@ -12,6 +12,7 @@ import pytest
 
 from engine.core.model import ProofVerdict, TaskSpec
 from engine.perform.checks.proof import examples_javascript as told_examples
+from engine.perform.checks.proof.examples import Example
 from engine.perform.checks.proof.source_tokens import TokenKind, constants, tokens
 from engine.perform.checks.proof.varied_javascript import varied
 from engine.perform.checks.run import witness
@@ -258,3 +259,18 @@ async def test_an_input_that_hangs_together_with_its_set_up_is_not_varied(tmp_pa
     change = {"routes.js": ROUTES.replace("@", REST), "test/r.test.js": head + plain + new}
     done = await judged(tmp_path, base, change, NODE, title="`*` at the end of a route takes the rest")
     assert done.proof is P.PROVEN, done.reason
+
+
+def test_an_example_of_a_module_is_no_method_of_a_function_of_that_name() -> None:
+    """A package a that exports a() and twice(): the plan says `a.twice(3)`."""
+    sources = {
+        "packages/a/index.js": b"exports.a = n => n + 1;\nexports.twice = n => n * 2;\n",
+        "lib/money.js": b"export class money {}\nexport function other() {}\n",
+    }
+    told = [Example(call=call, gives="6") for call in ("a.twice(3)", "a(5)", "money.of(6)")]
+    found = told_examples.at_home(told, sources)
+    assert [(one.call, one.home) for one in found] == [
+        ("twice(3)", "packages/a/index.js"),
+        ("a(5)", "packages/a/index.js"),
+        ("money.of(6)", "lib/money.js"),
+    ]

@@ -124,20 +124,37 @@ def bound(text: str) -> set[str]:
 
 
 def at_home(some: Sequence[Example], sources: Mapping[str, bytes]) -> list[Example]:
-    """The examples with the one module of the program that exports their function."""
+    """The examples with the one module of the program that exports their function.
+
+    Where `a.b()` may be both, b of the module a comes before a method of what is exported as a.
+    """
     found = []
     for one in some:
-        name = re.escape(re.split(r"[(.]", one.call, maxsplit=1)[0])
-        exports = re.compile(
-            rf"^export (?:default )?(?:async )?(?:function\*?|class|const|let) {name}\b|\bexports\.{name}\s*=|"
-            rf"^(?:export|module\.exports =) \{{[^}}]*\b{name}\b(?!\s*:)[^}}]*\}}(?!\s*from)".encode(),
-            re.MULTILINE,
-        )
-        homes = [
-            path for path, text in sources.items() if exports.search(text) and path.endswith((".js", ".mjs", ".cjs"))
-        ]
+        first, *more = one.call.partition("(")[0].split(".")
+        homes = _exporting(first, sources)
+        if homes and len(more) == 1:
+            inside = [path for path in _exporting(more[0], sources) if _called(path) == first]
+            if len(inside) == 1:
+                one, homes = replace(one, call=one.call[len(first) + 1 :]), inside
         found.append(replace(one, home=homes[0]) if len(homes) == 1 else one)
     return found
+
+
+def _exporting(name: str, sources: Mapping[str, bytes]) -> list[str]:
+    name = re.escape(name)
+    exports = re.compile(
+        rf"^export (?:default )?(?:async )?(?:function\*?|class|const|let) {name}\b|\bexports\.{name}\s*=|"
+        rf"^(?:export|module\.exports =) \{{[^}}]*\b{name}\b(?!\s*:)[^}}]*\}}(?!\s*from)".encode(),
+        re.MULTILINE,
+    )
+    return [path for path, text in sources.items() if exports.search(text) and path.endswith((".js", ".mjs", ".cjs"))]
+
+
+def _called(path: str) -> str:
+    """What people call a module: its file, or the folder of an index."""
+    folder, _, file = path.rpartition("/")
+    stem = file.partition(".")[0]
+    return folder.rpartition("/")[2] if stem == "index" else stem
 
 
 def told_tests(some: Sequence[Example], text: str, path: str, callee: str) -> Iterator[tuple[str, str]]:
