@@ -62,6 +62,8 @@ DELETE = re.compile(
     rf"\b(?:delet(?:e|es|ing)|remov(?:e|es|ing)|drop(?:s|ping)?|get\s+rid\s+of|retire|kill|rip\s+out|strip\s+out|throw\s+(?:away|out))\s+"
     rf"(?P<what>{KIND})(?P<old>{NAME})(?P<more>(?:\s*(?:,|and|&)\s*{KIND}(?:{NAME}))*)", re.I,
 )  # fmt: skip
+A_VALUE = r"(?:\"[^\"\n]+\"|(?<!\w)'[^'\n]+'|`[^`\n]*[^\w.`/][^`\n]*`|(?<![\w.])-?\d\S*)"
+"""No name of code: those become each other in renames."""
 BEHAVIOUR = re.compile(
     r"\binstead\b|\brather\s+than\b|\bno\s+longer\b|\bin\s+place\s+of\b|\bchange[sd]?\s+(?:the\s+|how\s+|what\s+|its\s+|default|behaviou?r|output|"
     r"return)|\bnow\s+(?:returns?|raises?|prints?|takes?|uses?|accepts?|emits?|gives?|throws?|yields?|rejects?|rounds?|"
@@ -71,8 +73,21 @@ BEHAVIOUR = re.compile(
     r"case-sensitive|strict|inclusive|exclusive)\b|\bfrom\s+\S+\s+to\s+\S+|\bshow[s]?\s+(?!that\b).+\s+with\b|\breturn[s]?\s+.+\s+(?:(?<!such )as|with)\b|"
     r"\bformat\s+.+\s+(?:as|with|in)\b|\bchange\s+.+\s+to\b|\bbump\s+(?:the\s+)?version\b|"
     r"^(?:change|translate|set|raise|lower|increase|decrease|double|halve)\s+\S+.*\b(?:to|text|message|greeting|wording|default|format|limit)\b|"
-    r"\b(?:default|limit|timeout|message|label|prefix|suffix|separator)\b.*\b(?:becomes?|is\s+now|to)\b|\bgreets?\s+with\b", re.I,
+    r"\b(?:default|limit|timeout|message|label|prefix|suffix|separator)\b.*\b(?:becomes?|is\s+now|to)\b|\bgreets?\s+with\b|"
+    rf"{A_VALUE}\s+(?:becomes?|turns?\s+into|→|->|=>)\s+{A_VALUE}|"
+    rf"(?<!\bcall )(?:\"[^\"\n]+\"|“[^”\n]+”)\s+(?:should|must|has\s+to|ought\s+to)\s+(?!not\b|stay|keep|remain|still)\w|"
+    r"^(?:better|clearer|nicer|friendlier|shorter|longer|improved?|reword|rephrase)\b.*\b(?:errors?|messages?|texts?|wording|output|help|usage)\b",
+    re.I,
 )  # fmt: skip
+SAYS_TODAY = re.compile(
+    rf"\b(?:says|prints|shows|writes|reports|reads|gives|returns|ends\s+with|answers)\s+(?:only\s+|just\s+)?(?:{CODE}|“[^”\n]+”)",
+    re.I,
+)
+SHALL_SAY = re.compile(
+    rf"\b(?:should|must|has\s+to|shall|ought\s+to)\s+(?:rather\s+)?(?:say|print|show|write|report|read|give|return|end\s+with|answer|be)\s+"
+    rf"(?:{CODE}|“[^”\n]+”)", re.I,
+)  # fmt: skip
+"""What comes out today, and what should: both quoted."""
 ADDED = re.compile(
     r"(?:add|introduce|implement|create|provide|offer)\s+(?:an?\s+|the\s+|new\s+|function\s+|method\s+|helper\s+|class\s+)*"
     r"`?(?P<name>[A-Za-z][\w.]*[._]\w+|\w+(?=[(`]))", re.I,

@@ -46,6 +46,8 @@ from engine.plans.word_patterns import (
     PATH,
     PLAIN,
     RENAME,
+    SAYS_TODAY,
+    SHALL_SAY,
     SILENCE,
     SNAPSHOT,
     SOMETHING,
@@ -92,6 +94,8 @@ def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
                 found.setdefault(check_entry(entry), sentence)
             except GrantError:
                 continue
+    if not new and (told := _told_otherwise(task)):
+        found.setdefault("change behaviour", told)
     for place in task.scope:
         if not re.search(r"[*?{\[]", place) and _is_data(place):
             found.setdefault(f"edit {place}", f"scope: {place}")
@@ -105,6 +109,13 @@ def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
     if kinds and not task.proof:
         lines.append(Derived(task=task.id, because=", ".join(kinds), kinds=kinds))
     return tuple(lines)
+
+
+def _told_otherwise(task: TaskSpec) -> str:
+    """The sentence that says what should come out where another one says what comes out today."""
+    said = [sentence for sentence in _sentences(task) if SAYS_TODAY.search(sentence)]
+    wanted = next((sentence for sentence in _sentences(task) if SHALL_SAY.search(sentence)), "")
+    return wanted if said else ""
 
 
 def with_derived(plan: Plan, derived: Iterable[Derived]) -> Plan:
@@ -362,7 +373,7 @@ def _bare(word: str) -> str:
 
 
 def _one(name: str) -> bool:
-    return bool(name) and not any(letter.isspace() for letter in name)
+    return bool(name) and not any(letter.isspace() for letter in name) and re.match(r"-?[\d.,:]+$", name) is None
 
 
 def _codelike(word: str, before: str) -> bool:

@@ -519,3 +519,30 @@ def test_work_that_its_author_calls_work(title: str, about: str, kind: bool) -> 
 )
 def test_what_can_be_shown_is_not_waived_by_a_word(title: str, description: str, waived: bool) -> None:
     assert ("proof: none" in read(title, description)) is waived
+
+
+@pytest.mark.parametrize(
+    ("title", "description", "gives"),
+    [
+        ("show_day writes two digits", "1.7.2026 becomes 01.07.2026, so that lists line up.", ["change behaviour"]),
+        ("Two digits", '"1 h" → "1:00", and so on', ["change behaviour"]),
+        ("Which file is missing", '`x` says "no such file". It should say "cannot read x".', ["change behaviour"]),
+        (
+            "Better error for an unknown filter",
+            '"no filter what" should list the filters there are.',
+            ["change behaviour"],
+        ),
+        ("Clearer messages for bad dates", "", ["change behaviour"]),
+        ("Split it", "`weights.py` becomes a package `tariff.units`", []),
+        ("The fixture", "`cfg` becomes `config`", []),
+        ("Fix the total", '`total` says "3".', []),
+        ("Add show_day", '`show_day` should say "01.07.2026"', []),
+    ],
+)
+def test_what_comes_out_is_to_be_another_thing(title: str, description: str, gives: list[str]) -> None:
+    assert [line for line in read(title, description) if line == "change behaviour"] == gives
+
+
+def test_a_date_is_no_name_that_could_be_moved() -> None:
+    lines = read("Dates", "1.7.2026 becomes 01.07.2026", ())
+    assert not [line for line in lines if line.startswith(("move", "rename"))]

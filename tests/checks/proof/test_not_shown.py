@@ -174,3 +174,8 @@ def test_an_example_of_a_form_is_shown_by_other_numbers() -> None:
 def test_a_form_with_a_blank_is_shown_by_what_fills_it(test: str, left: list[str]) -> None:
     task = TaskSpec(id="1", title="Bad lines", accept=('for "line N" it says which',))
     assert [one for one in not_shown(task, test, test, "") if "line" in one] == left
+
+
+def test_a_file_that_is_called_by_its_name_is_no_input() -> None:
+    assert names(TaskSpec(id="1", title="Re-export both in the package's __init__, and run __main__")) == []
+    assert names(TaskSpec(id="1", title="Give Basket a __len__")) == ["__len__"]

@@ -86,3 +86,17 @@ def test_what_a_document_is_to_say() -> None:
 )
 def test_an_old_name_goes_when_it_is_renamed(told: TaskSpec, after: bytes, asked: bool) -> None:
     assert bool([*not_renamed(told, {"a.py": b"def fetch(): ...\n"}, {"a.py": after})]) is asked
+
+
+@pytest.mark.parametrize(
+    ("title", "after", "said"),
+    [
+        ("Rename the Cache class to Recent", b"export class Cache {}\nexport { Cache as Recent };\n", True),
+        ("Rename the Cache class to Recent", b"export class Recent {}\n", False),
+        ("Rename the class Cache to Recent", b"export class Cache {}\n", True),
+        ("Rename Cache to Recent", b"export class Recent {}\nexport { Recent as Cache };\n", False),
+    ],
+)
+def test_another_name_for_the_same_class_is_no_rename(title: str, after: bytes, said: bool) -> None:
+    found = [*not_renamed(task(title), {"a.js": b"export class Cache {}\n"}, {"a.js": after})]
+    assert bool(found) is said

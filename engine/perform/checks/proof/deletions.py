@@ -10,6 +10,7 @@ from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
 from engine.globs import permits
 from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.plain_edits import is_plain
 from engine.perform.checks.proof.python_names import Names, defined, imported, module_name, names_in
 from engine.perform.checks.proof.test_blocks import REST, blocks_of
 from engine.perform.checks.proof.test_edits import units_of
@@ -208,11 +209,19 @@ def _text_without(path: str, source: bytes, things: Sequence[Gone]) -> Kept:
             words[thing.name] = thing.entry
     dropped = []
     for block in blocks_of(path, source):
-        entry = next((words[word] for word in block.body if word in words), "")
+        said = _WORD.findall(block.text) if is_plain(path) else block.body  # in a script a text may hold a command
+        entry = next((words[word] for word in said if word in words), "")
         if entry and block.name != REST:
             dropped.append((f"{path}::{block.name}", entry))
             text = text.replace(block.text, re.sub(r"[^\n]", " ", block.text), 1)
     return Kept(content=text.encode("utf-8", "surrogateescape"), dropped=tuple(dropped))
+
+
+_WORD = re.compile(r"(?<![\w$-])[A-Za-z_][\w-]*")
+
+
+def no_tests_left(path: str, content: bytes) -> bool:
+    return not any(block.test for block in blocks_of(path, content))
 
 
 _IMPORT = re.compile(r"^.*?(?:import|require|use|from)\b.*$", re.MULTILINE)

@@ -220,6 +220,8 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
             body = f"try:\n        _whole({call})\n    {seen}\n    else:\n        assert False"
         else:
             body = f"assert _alike({call}, {one.gives})"
+            if one.gives[:1] in "[{":  # it may be a text that looks like a list
+                body = f"_given = {call}\n    assert _given == {one.gives!r} or _alike(_given, {one.gives})"
         head = "".join(f"from {one.home} import {word}\n    " for word in taken)
         yield name, ast.parse(f"def {name}():\n    {head}{body}\n").body[0]
 

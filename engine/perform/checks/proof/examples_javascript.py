@@ -183,6 +183,8 @@ def _asked(call: str, one: Example) -> str:
         said = f" && __holds(__e, {json.dumps(one.says)})" if one.says else ""
         seen = f"__told(__e !== undefined && __raised(__e, {json.dumps(one.raises)}){said});"
         return f"let __e; try {{ await {call}; }} catch (error) {{ __e = error; }} {seen}"
+    if one.gives[:1] in "[{":  # it may be a text that looks like a list
+        return f"const __g = await {call}; __told(__g === {json.dumps(one.gives)} || __alike(__g, {one.gives}));"
     return f"__told(__alike(await {call}, {one.gives}));"
 
 

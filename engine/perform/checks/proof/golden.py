@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import itertools
 import json
 import re
 from collections import Counter
@@ -257,12 +258,18 @@ class _Text(str):
 def stated_words(old: Iterable[str], new: Iterable[str], text: str) -> bool:
     """The same for another language, token by token. Further rows beside what was replaced may hold any values."""
     was, now = list(old), list(new)
-    return _all_stated(Counter(now) - Counter(was), text) or _all_stated(_in_place(was, now), text)
+    own = frozenset(name for word, name in itertools.pairwise(now) if word in _DECLARING) - frozenset(was)
+    return _all_stated(Counter(now) - Counter(was), text, own) or _all_stated(_in_place(was, now), text, own)
 
 
-def _all_stated(fresh: Iterable[str], text: str) -> bool:
+_DECLARING = frozenset({"const", "let", "var"})
+
+
+def _all_stated(fresh: Iterable[str], text: str, own: frozenset[str]) -> bool:
+    """`own`: names that the test gives to values; what they hold is told by the values."""
     words = _Told(text)
-    said = [token for token in fresh if (token[0].isalnum() or token[0] in "\"'`_") and token not in FRAMEWORK]
+    known = FRAMEWORK | _DECLARING | own
+    said = [token for token in fresh if (token[0].isalnum() or token[0] in "\"'`_") and token not in known]
     return bool(said) and all(
         _states(words, text, _Text(token[1:-1]) if token[0] in "\"'`" else token) for token in said
     )

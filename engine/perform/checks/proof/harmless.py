@@ -7,8 +7,11 @@ import posixpath
 import re
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from engine.core.harmless import HarmlessKind
 from engine.core.model import Struct
+from engine.perform.checks.proof.imports import language_of
 
 DOCUMENTS = ("docs/", "doc/", "examples/")
 _C_LIKE = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".go", ".rs", ".java", ".kt", ".c", ".h", ".cc", ".cpp", ".cs")
@@ -67,7 +70,22 @@ def _means(file: Source, *, annotations: bool = True) -> bool:
         return trees[0] is not None and trees[0] == trees[1]
     if file.path.endswith(_C_LIKE):
         return _tokens(file.before) == _tokens(file.after)
+    if language_of(file.path) == "shell" and b"<<" not in file.before + file.after:
+        return _shell_lines(file) == _shell_lines(replace(file, after=file.before))
     return not posixpath.splitext(file.path)[1] and file.before == file.after
+
+
+def _shell_lines(file: Source) -> list[str]:
+    """Of the file after the change, without comments; a `#` at the first line's begin says what runs it."""
+    text = (file.after or b"").decode("utf-8", "replace")
+    first, _, rest = text.partition("\n")
+    head = [first.rstrip()] if first.startswith("#!") else _shell_code(first)
+    return [*head, *_shell_code(rest)]
+
+
+def _shell_code(text: str) -> list[str]:
+    """Lines that are more than a comment; one behind a command is left as it is: it may stand in a text."""
+    return [line.rstrip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
 
 
 def _says_nothing(file: Source) -> bool:

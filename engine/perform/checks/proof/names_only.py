@@ -58,14 +58,18 @@ def _after(one: Owned) -> bytes | None:
 
 
 _ABOUT_FILES = re.compile(
-    r"(?:import|export\s*\{|package|use|mod|from|#include|require)\b|const\s+[\w{},\s]+=\s*require\("
+    r"(?:import|export\s*\{|package|use|mod|from|#include|require)\b|(?:source|\.)\s+\S+$|const\s+[\w{},\s]+=\s*require\("
 )
+
+
+_COMMENT = re.compile(r"//|#(?![!\[\w])")
 
 
 def _lines(data: bytes | None) -> list[str]:
     """What a file says, without its layout and without what it takes from other files."""
     text = (data or b"").decode("utf-8", "replace")
-    return [line.strip() for line in text.splitlines() if line.strip() and not _ABOUT_FILES.match(line.strip())]
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not (_ABOUT_FILES.match(line) or _COMMENT.match(line))]
 
 
 def _pieces(python: Iterable[Owned], words: Mapping[str, str], *, before: bool) -> Counter[str] | None:
@@ -113,6 +117,7 @@ class _Renamed(ast.NodeTransformer):
 
     def __init__(self, words: Mapping[str, str]) -> None:
         self._now = words
+        self._said = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)")
 
     def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)
@@ -123,5 +128,5 @@ class _Renamed(ast.NodeTransformer):
         if isinstance(node, ast.Global | ast.Nonlocal):
             node.names = [self._now.get(word, word) for word in node.names]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            node.value = self._now.get(node.value, node.value)
+            node.value = self._said.sub(lambda word: self._now[word[0]], node.value) if self._now else node.value
         return node

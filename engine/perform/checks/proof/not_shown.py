@@ -24,7 +24,8 @@ _AN_OUTPUT = re.compile(
 _A_COMMENT = re.compile(r"[\s`)]*(?:is (?:too|confusing|poor|misleading)|says nothing|and not|means)\b")
 _PLACE = re.compile(r"\.[a-z]{1,4}$|^[\w./-]*/[\w./-]*$|^\w+ -|^--?\w|^\$")
 _PROSE = re.compile(r"(?:[A-Za-z',]+\s+){3,}[A-Za-z',.]+")
-_NAME_OF_DATA = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b__\w+__\b")
+_NAME_OF_DATA = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b__(?!(?:init|main|pycache|all|future)__)\w+__\b")
+"""Not of a module or a folder: what lies in a package's `__init__` is tried by its own name."""
 _ARGUMENTS = re.compile(r"(?<![\w)])\((-?\d[\d.]*(?:,\s*-?\d[\d.]*)+)\)")
 """A pair of numbers in brackets. (A call with numbers is an example of its own.)"""
 _WORD = re.compile(r"[A-Za-z]{2,}|\d+(?:\.\d+)?")

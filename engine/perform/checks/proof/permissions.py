@@ -15,7 +15,7 @@ from engine.core.grants import Grant, GrantKind, Rule
 from engine.core.model import Question, Struct
 from engine.globs import permits
 from engine.perform.checks.proof.asked_inputs import asks_otherwise
-from engine.perform.checks.proof.deletions import gone, without
+from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant, named
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
 from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
@@ -107,6 +107,10 @@ def transform(
             kept = without(one.path, content, things, known)
             used |= {entry for _, entry in kept.dropped}
             dropped |= dict(kept.dropped)
+            if one.after is None and kept.dropped and not one.python and no_tests_left(one.path, kept.content):
+                files[one.path] = None  # what is left of it brings what its tests needed
+                dropped[one.path] = kept.dropped[0][1]
+                continue
             if content != one.before:
                 used |= {rename.entry for rename in renames}
             if kept.content != one.before:
@@ -125,7 +129,7 @@ def transform(
                 used.add(grant.entry)
             elif one.owner is Owner.DATA and stated(one.before, one.after, words):
                 files[one.path] = one.after
-    edits = _edits(changed, renames)
+    edits = _edits(changed, renames, files)
     excuses: dict[str, Excuse] = {}
     for edit in edits:
         for grant in grants:
@@ -191,9 +195,13 @@ def _under_renames(
     return rewrite_text(one.path, before, grants)
 
 
-def _edits(changed: Sequence[Owned], renames: tuple[Rename, ...]) -> tuple[TestEdit, ...]:
+def _edits(
+    changed: Sequence[Owned], renames: tuple[Rename, ...], files: Mapping[str, bytes | None]
+) -> tuple[TestEdit, ...]:
+    """`files`: tests as the plan has them already; of a script, whose tests no runner names, that is what counts."""
     tests = [one for one in changed if one.owner in TESTS or one.owner in (Owner.NEW_TEST, Owner.NEW_SUPPORT)]
     base = {one.path: one.before for one in tests if one.before is not None}
+    base |= {path: text for path, text in files.items() if path in base and text is not None and is_plain(path)}
     after = {one.path: one.after for one in tests if one.after is not None}
     return edits_of(base, after, [one.path for one in tests], renames)
 

@@ -10,7 +10,7 @@ import difflib
 import re
 
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.source_text import masked
+from engine.perform.checks.proof.source_text import masked, tokens
 
 LANGUAGES = frozenset({"c", "shell", "other"})
 ENDINGS = (".bats", ".t")
@@ -36,6 +36,8 @@ _BEFORE_COMMAND = frozenset(
     ("", "\n", ";", "|", "||", "&", "&&", "(", "{", "!", "then", "do", "else", "elif", "if", "while", "until", "time",
      "command", "builtin")
 )  # fmt: skip
+_SOURCED = re.compile(r"\s+(?:source|\.)\s+\S+\s*$")
+"""A test that takes functions from a file, as a test of the base does."""
 _OPEN = re.compile(r"(?:\b(?:then|do|else|in)|[{(\[,\\|&!=]|&&|\|\|)\s*$")
 _FUNCTION = re.compile(
     r"^(?:function\s+|sub\s+)?(?:[A-Za-z_][\w*]*[\s*]+)*(?P<name>[A-Za-z_]\w*)\s*\([^;{}]*\)\s*\{", re.MULTILINE
@@ -55,17 +57,30 @@ def adds_only(path: str, before: bytes, after: bytes) -> bool:
     was, now = _lines(before), _lines(after)
     code = new.splitlines()
     known = set(_WORD.findall(old))
+    sourced = {line.strip() for line in was if _SOURCED.match(line)}
     for tag, start, stop, begin, end in difflib.SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
         if tag == "equal":
             continue
         if tag != "insert" and any(line.strip() for line in was[start:stop]):
             return False
-        inserted = "\n".join(code[begin:end])
+        inserted = "\n".join(line for line in code[begin:end] if line.strip() not in sourced)
         if not _whole(path, inserted, inside=_depth("\n".join(code[:begin])) > 0, known=known):
             return False
         if begin and _OPEN.search(code[begin - 1]) and not code[begin - 1].rstrip().endswith("{"):
             return False  # it stands between a head and what belongs to it
     return True
+
+
+def same_but_for_texts(path: str, before: bytes, after: bytes) -> bool:
+    """Whether only what is compared and given is another: every command, and all that steers, is as it was."""
+    old, new = (tokens(path, data.decode("utf-8", "replace")) for data in (before, after))
+    texts = [(was, now) for was, now in zip(old, new, strict=False) if was != now]
+    quoted = all(_plain_text(was) and _plain_text(now) for was, now in texts)
+    return len(old) == len(new) and bool(texts) and quoted
+
+
+def _plain_text(token: str) -> bool:
+    return token[:1].isdigit() or (token[:1] in "\"'" and not re.search(r"[$`]", token))
 
 
 def _lines(data: bytes) -> list[str]:

@@ -55,8 +55,9 @@ def still_there(task: TaskSpec | None, sources: Mapping[str, bytes]) -> Iterator
 
 
 _IDENTIFIER = r"`?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`?"
+_SORT = r"(?:\s+(?:class|function|method|module|constant|variable|type|struct|interface|enum|helper|field|error))?"
 _RENAMED = re.compile(
-    rf"(?:\brenam\w+|\band|,)\s+(?:the\s+)?(?:\w+\s+)?{_IDENTIFIER}\s+(?:to|into|→|->)\s+{_IDENTIFIER}", re.I
+    rf"(?:\brenam\w+|\band|,)\s+(?:the\s+)?(?:\w+\s+)??{_IDENTIFIER}{_SORT}\s+(?:to|into|→|->)\s+{_IDENTIFIER}", re.I
 )
 _GONE = re.compile(
     r"\bold (?:names?|spellings?)[^.;\n]{0,20}\b(?:gone|removed|go away|disappear|do not exist|no longer)"

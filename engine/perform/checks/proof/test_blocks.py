@@ -20,6 +20,7 @@ _JAVA_METHOD = re.compile(
     r"(?P<mark>(?:@\w+(?:\([^)]*\))?\s*)+)(?:(?:public|private|protected|static|final|suspend|open|fun|void|[\w<>\[\]]+)\s+)*"
     r"(?P<name>`[^`]+`|\w+)\s*\("
 )
+_SHELL_TEST = re.compile(r"^(?:function[ \t]+)?(?P<name>test\w*)[ \t]*\([ \t]*\)\s*\{", re.MULTILINE)
 _SHELL = re.compile(r"^\s*(?:test|\[|\[\[|assert\w*|diff|cmp|grep)\b", re.MULTILINE)
 
 
@@ -60,6 +61,13 @@ def blocks_of(path: str, data: bytes) -> tuple[Block, ...]:
             (text[m.start("name") : m.end("name")], m.start(), closing(mask, _body(mask, m.end() - 1)))
             for m in _JAVA_METHOD.finditer(mask)
             if re.search(r"@(?:\w+\.)*(?:Test|ParameterizedTest|RepeatedTest|Property)\b", m["mark"])
+        ]
+    elif path.endswith((".sh", ".bash")):
+        close = re.compile(r"^\}", re.MULTILINE)  # brackets within a script's texts are nobody's to count
+        spans = [
+            (m["name"], m.start(), last.end())
+            for m in _SHELL_TEST.finditer(text)
+            if (last := close.search(text, m.end()))
         ]
     else:
         spans = []

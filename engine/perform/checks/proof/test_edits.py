@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from engine.core.model import Struct
 from engine.perform.checks.proof.integrity_python import Function
-from engine.perform.checks.proof.plain_edits import adds_only, is_plain
+from engine.perform.checks.proof.plain_edits import adds_only, is_plain, same_but_for_texts
 from engine.perform.checks.proof.python_names import Names, Rename, names_in
 from engine.perform.checks.proof.test_blocks import REST, Block, blocks_of, fewer_imports, text_edit, under_renames
 from engine.perform.checks.proof.test_shape import (
@@ -210,6 +210,8 @@ def excerpt(data: bytes) -> str:
 def _plain_edit(path: str, before: bytes, after: bytes) -> TestEdit:
     """A program that a command runs is one test: what it adds is told from everything else."""
     kind = EditKind.STRONGER if adds_only(path, before, after) else EditKind.CHANGED
+    if kind is EditKind.CHANGED and same_but_for_texts(path, before, after):
+        kind = EditKind.SAME_SHAPE
     return TestEdit(kind=kind, id=path, path=path, now=path, before=excerpt(before), after=excerpt(after))
 
 

@@ -146,6 +146,7 @@ class Weighing(AskedOfTheChange):
         tools, rooms = self.trial.tools, self.change.rooms
         self._ask_for_the_rest()
         self._ask_about_nothing()
+        self._ask_beyond_names()
         self._ask_unwatched()
         for spec in (*self.tests, *self.own):
             self.faults += await neighbour_faults(self.trial, spec, self.proofs, self.task)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from msgspec.structs import replace
 
 from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
+from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.faults import question, unproven
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
@@ -16,6 +19,7 @@ from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
+from engine.perform.checks.proof.set_by_tests import set_by_tests
 from engine.perform.checks.proof.skipped_new import skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
@@ -24,6 +28,8 @@ from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_edits import EditedTests
+
+_BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
 
 class AskedOfTheChange(EditedTests):
@@ -105,6 +111,11 @@ class AskedOfTheChange(EditedTests):
             fault = question(Rule.OTHERWISE, text, f"accept {Rule.OTHERWISE} in {proof.path}")
             self.faults.append(replace(fault, path=proof.path, check=proof.check))
 
+    def _ask_beyond_names(self) -> None:
+        change = self.change
+        if text := beyond_names(self.task, change.owned, change.grants, change.transformed, change.ground.files):
+            self.faults.append(question(Rule.MORE_CHANGED, text, f"accept {Rule.MORE_CHANGED}"))
+
     def _ask_unreached(self) -> None:
         """A new test that passes before it comes to one of its assertions."""
         for proof in self.proofs if not self.faults and not self._nothing_to_show() else ():
@@ -153,7 +164,10 @@ class AskedOfTheChange(EditedTests):
         left = {path: text for path, text in ground.sources.items() if path not in changed and not ground.is_test(path)}
         _, fresh, _ = self._shown()
         python = {path: text for path, text in left.items() if path.endswith(".py")}
-        return [*stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
+        told = {path: text for path, text in ground.sources.items() if ground.is_test(path) or _BESIDE.match(path)}
+        program = [text for path, text in left.items() if path not in told]
+        marks = list(set_by_tests(mine, program, told, ground.words))
+        return [*marks, *stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
 
     def _shown(self) -> tuple[str, str, str]:
         """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""

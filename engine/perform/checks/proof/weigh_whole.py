@@ -24,6 +24,7 @@ from engine.perform.checks.proof.steering import has_sections, steering
 from engine.perform.checks.proof.stricter import stricter
 from engine.perform.checks.proof.suspects import suspects
 from engine.perform.checks.proof.test_ids import covers_id
+from engine.perform.checks.proof.test_shape import HARMLESS
 from engine.perform.checks.proof.weigh_new import NewTestRuns
 from engine.perform.checks.run.measure import BAD, PASSED
 from engine.perform.checks.run.spec import CheckSpec
@@ -112,6 +113,8 @@ class WholeRun(NewTestRuns):
         self.faults += [as_fault(one) for one in asked]
         spoken = " ".join(one.text for one in asked)
         for one in explained:
+            if not one.case.path and self._every_edit_excused():
+                continue  # a command names no tests: what it was red for is what the plan lets change
             if one.case.id not in spoken and not (one.case.path and one.case.path in spoken):
                 text = f"{one.words}; with the tests as the change has them it passes"
                 entry = f"edit tests {one.case.id}" if one.case.path else f"edit {self.change.oracle_edited[0]}"
@@ -120,6 +123,12 @@ class WholeRun(NewTestRuns):
         checks = [spec.name for spec in self.trial.specs]
         self.faults += [as_fault(one) for one in suspects(self.change, self.trial.specs, checks)]
         self.faults += self._echoes()
+
+    def _every_edit_excused(self) -> bool:
+        """All that a change did to the oracle are edits of tests that the plan lets follow."""
+        there = self.change.transformed
+        paths = {edit.path for edit in there.edits if there.waives(edit.id) or edit.kind in HARMLESS}
+        return bool(there.excuses) and set(self.change.oracle_edited) <= paths
 
     def _red_throughout(self) -> set[str]:
         """On the base, over the change, and in the whole: no edit makes anything of them."""
