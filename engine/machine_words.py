@@ -21,6 +21,7 @@ WORDS = (
     *((os.strerror(number), fault) for number, fault in ERRNOS.items()),
     ("can't start new thread", MachineFault.NO_PROCESSES),
     ("out of memory", MachineFault.NO_MEMORY),
+    ("failed to map segment", MachineFault.NO_MEMORY),
 )
 """How git and the standard library say it."""
 

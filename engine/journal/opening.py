@@ -53,7 +53,7 @@ def _open_verified(path: Path, backup_dir: Path, stamp: str, busy_ms: int) -> Op
     if not folder.exists():
         folder.mkdir(mode=0o700, parents=True)
     place.refuse_network(folder, place.fs_type(folder.resolve(), place.mounts()))
-    place.refuse_link(path)
+    place.refuse_others(path)
     replace.finish(path)
     mark = read_mark(path)
     recovery = None

@@ -45,12 +45,16 @@ def refuse_network(path: Path, kind: str) -> None:
         )
 
 
-def refuse_link(path: Path) -> None:
-    """A repository may come with a link in the journal's place, to a file of the user's. Raises JournalDenied."""
+def refuse_others(path: Path) -> None:
+    """A repository may come with a link in the journal's place, to a file of the user's, or with a pipe, which whoever
+    opens it waits for. Raises JournalDenied."""
     if path.is_symlink():
         raise JournalDenied(
             f"The journal {path} is a symbolic link, which is not followed.", f"Remove it: `rm {path}`."
         )
+    if path.exists() and not path.is_file():
+        what = "folder" if path.is_dir() else "pipe, a socket or a device"
+        raise JournalDenied(f"The journal {path} is a {what}, not a file.", f"Move it away: `mv {path} {path}.aside`.")
 
 
 def mounts() -> str:

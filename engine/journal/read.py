@@ -12,8 +12,9 @@ import msgspec
 from engine.core.events import Envelope, Unknown, decode
 from engine.journal import schema
 from engine.journal.journal_errors import RESTORE_HINT, JournalCorrupt, UnreadableEvent, translate
+from engine.journal.mark import read_mark
 from engine.journal.rows import content
-from engine.journal.verify import Damage, check, finding_damage
+from engine.journal.verify import Damage, check_complete, finding_damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -86,9 +87,11 @@ class Reader:
         return None
 
     def verify(self) -> int:
-        """Check everything again; the number of events. Raises JournalCorrupt."""
+        """Check everything again, and that nothing acknowledged is missing; the number of events. Raises
+        JournalCorrupt."""
+        mark = read_mark(self.path)  # first: an engine may go on meanwhile
         with self._reading():
-            return check(self._connection).seq
+            return check_complete(self._connection, mark).seq
 
     def _envelopes(self, rows: list[Any]) -> Iterator[Envelope]:
         # With the verification at open, this loop is the time to resume.

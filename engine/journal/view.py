@@ -11,7 +11,7 @@ from pathlib import Path
 import apsw
 
 from engine.journal.journal_errors import JournalMissing, named
-from engine.journal.place import refuse_link
+from engine.journal.place import refuse_others
 from engine.journal.schema import guard
 
 _FLAGS = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
@@ -21,7 +21,7 @@ class View:
     """A read-only connection, and the private copy it reads where there had to be one."""
 
     def __init__(self, path: Path, busy_ms: int) -> None:
-        refuse_link(path)
+        refuse_others(path)
         if not path.exists():
             raise JournalMissing(
                 f"There is no journal at {path} yet.", "Start with `devteam init`, then `devteam run`."

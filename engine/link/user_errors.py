@@ -70,6 +70,12 @@ def _told(error: BaseException) -> UserError | None:
         return UserError(f"{error.filename}: {error.strerror}", "check the path and its permissions", code=4)
     if isinstance(error, OSError) and error.strerror:
         return UserError(f"{error.filename or 'system'}: {error.strerror}", "", code=1)
+    if isinstance(error, MemoryError):
+        return UserError("out of memory", "", code=1)
+    if isinstance(error, RuntimeError | ImportError):  # Python's own words for no thread, and for a module not mapped
+        from engine.machine_words import fault_in
+
+        return UserError(str(error), "", code=1) if fault_in(str(error)) is not None else None
     return None
 
 

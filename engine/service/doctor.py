@@ -14,6 +14,7 @@ from engine.clock import SystemClock
 from engine.config import ConfigRefused
 from engine.core.clean import clean_line
 from engine.journal import EngineLock, Journal, JournalError, JournalMissing
+from engine.journal.mark import read_mark
 from engine.link.user_errors import as_user_error
 from engine.perform.agents.classify import login_hint
 from engine.perform.checks.presets import registry as preset_registry
@@ -157,6 +158,10 @@ def _journal(desk: Desk) -> Iterator[Finding]:
         ) as journal:
             yield Finding(mark="ok", what="journal", found=f"{journal.verify()} events, verified")
     except JournalMissing:
-        yield Finding(mark="ok", what="journal", found="not begun")
+        if (known := read_mark(project.repo.db)) is None:
+            yield Finding(mark="ok", what="journal", found="not begun")
+        else:
+            hint = f"put {project.repo.db} back; devteam run restores it from its backup where there is one"
+            yield Finding(mark="bad", what="journal", found=f"gone; it had {known.seq} events", hint=hint)
     except JournalError as error:
         yield Finding(mark="bad", what="journal", found=str(error), hint=error.hint)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.journal.mark import MarkFile
 from tests.cli.ground import CONFIG, Ground, Told, make, trusted
 
 
@@ -171,6 +172,17 @@ def test_doctor_names_each_trouble(tmp_path: Path, home: Path) -> None:
     assert told.code == 1
     assert marks["configuration"] == "bad"
     assert marks["git"] == "ok"
+    assert marks["journal"] == "ok", "not begun"
+    write_mark(ground.folder / ".devteam" / "devteam.db", 45)
+    row = next(row for row in ground.run("doctor", "--json").lines() if row["what"] == "journal")
+    assert row["mark"] == "bad" and "45 events" in row["found"] and "devteam.db back" in row["hint"]
+
+
+def write_mark(journal: Path, seq: int) -> None:
+    """A journal was here and has had so many events."""
+    made = MarkFile(journal)
+    made.write(seq, bytes(32))
+    made.close()
 
 
 def test_a_folder_that_cannot_be_written(tmp_path: Path, home: Path, finished: tuple[Ground, Told, str]) -> None:

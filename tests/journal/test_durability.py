@@ -20,6 +20,7 @@ import pytest
 from engine.core.events import Noted
 from engine.journal import (
     JournalBroken,
+    JournalCorrupt,
     JournalDenied,
     JournalError,
     JournalFull,
@@ -379,6 +380,30 @@ def test_a_link_in_the_journals_place_is_not_followed(place: Place, tmp_path: Pa
     with pytest.raises(JournalDenied, match="symbolic link"):
         place.open(read_only=read_only)
     assert (secret.read_bytes(), secret.stat().st_mode & 0o777) == (before, 0o640)
+
+
+@pytest.mark.parametrize("read_only", [False, True], ids=["writer", "viewer"])
+@pytest.mark.parametrize(("make", "words"), [(os.mkfifo, "a pipe"), (os.mkdir, "a folder")], ids=["pipe", "folder"])
+def test_what_is_no_file_in_the_journals_place_is_named_and_not_waited_for(
+    place: Place, read_only: bool, make: Callable[[Path], None], words: str
+) -> None:
+    place.db.parent.mkdir(parents=True, exist_ok=True)
+    make(place.db)
+    with pytest.raises(JournalDenied, match=words):
+        place.open(read_only=read_only)
+
+
+def test_a_viewer_that_verifies_misses_what_was_acknowledged(place: Place) -> None:
+    """SQLite drops a damaged end of its log without a word: the journal looked whole, and shorter."""
+    place.fill(3)
+    early = place.db.read_bytes()
+    with place.open() as journal:
+        journal.append(STREAM, [Noted(text="late")])
+    with place.open(read_only=True) as viewer:
+        assert viewer.verify() == 4
+    place.db.write_bytes(early)
+    with place.open(read_only=True) as viewer, pytest.raises(JournalCorrupt, match="event 4 was acknowledged"):
+        viewer.verify()
 
 
 def test_a_trigger_in_a_strangers_file_is_not_run(place: Place) -> None:

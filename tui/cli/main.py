@@ -99,10 +99,13 @@ def _unexpected(error: BaseException) -> int:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile("w", prefix="devteam-crash-", suffix=".txt", delete=False) as file:
-        traceback.print_exception(error, file=file)
     sys.stderr.write(f"devteam: this is a bug in devteam: {type(error).__name__}: {error}\n")
-    sys.stderr.write(f"  → the details are in {file.name}; nothing recorded is lost\n")
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="devteam-crash-", suffix=".txt", delete=False) as file:
+            traceback.print_exception(error, file=file)
+        sys.stderr.write(f"  → the details are in {file.name}; nothing recorded is lost\n")
+    except OSError as full:
+        sys.stderr.write(f"  → the details could not be written ({full}); nothing recorded is lost\n")
     return 1
 
 
