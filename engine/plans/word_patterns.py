@@ -76,6 +76,7 @@ BEHAVIOUR = re.compile(
     r"\b(?:default|limit|timeout|message|label|prefix|suffix|separator)\b.*\b(?:becomes?|is\s+now|to)\b|\bgreets?\s+with\b|"
     rf"{A_VALUE}\s+(?:becomes?|turns?\s+into|→|->|=>)\s+{A_VALUE}|"
     rf"(?<!\bcall )(?:\"[^\"\n]+\"|“[^”\n]+”)\s+(?:should|must|has\s+to|ought\s+to)\s+(?!not\b|stay|keep|remain|still)\w|"
+    r"\bwith\s+(?:only\s+)?(?:one|two|three|four|no|\d+)\s+(?:decimals?|digits?|decimal\s+places?|places?)\b|"
     r"^(?:better|clearer|nicer|friendlier|shorter|longer|improved?|reword|rephrase)\b.*\b(?:errors?|messages?|texts?|wording|output|help|usage)\b",
     re.I,
 )  # fmt: skip
@@ -207,7 +208,7 @@ UNSTEADY_TEST = re.compile(
     r"\b(?:rewrite|rework|update|stabili[sz]e|mark|de-?flake|fix\s+the\s+flaky)\b.*\b(?P<after>test_\w+)\b", re.I,
 )  # fmt: skip
 CHANGES_ALONG = re.compile(
-    r"^\S*(?:(?:,|,?\s+and)\s+\S+){0,4}?\s+(?:changes?|grows?|follows|has\s+to\s+(?:change|follow)|must\s+(?:change|follow)|needs?\s+(?:updating|an?\s+update|the)|gets?|"
+    r"^\S*(?:(?:,|,?\s+and)\s+\S+){0,4}?\s+(?:changes?|grows?|follows?|ha(?:s|ve)\s+to\s+(?:change|follow)|must\s+(?:change|follow)|needs?\s+(?:updating|an?\s+update|the)|gets?|"
     r"is\s+(?:updated|regenerated|adapted|extended)|should\s+(?:change|follow|have|show|contain|be\s+(?:updated|regenerated|adapted)))\b", re.I,
 )  # fmt: skip
 SOMETHING = re.compile(

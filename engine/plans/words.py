@@ -365,7 +365,10 @@ def _is_data(path: str) -> bool:
     if re.fullmatch(NAMED_FILES, name):
         return True
     dot, ending = name.rpartition(".")[1:]
-    return bool(dot) and (ending in DATA or (ending == "txt" and "/" in path)) and ending not in SOURCE
+    if ending in SOURCE:
+        return False
+    lies_somewhere = "/" in path and (ending == "txt" or ending not in PLAIN)
+    return bool(dot) and (ending in DATA or lies_somewhere)
 
 
 def _bare(word: str) -> str:

@@ -533,6 +533,7 @@ def test_what_can_be_shown_is_not_waived_by_a_word(title: str, description: str,
             ["change behaviour"],
         ),
         ("Clearer messages for bad dates", "", ["change behaviour"]),
+        ("show_weight with one decimal only", "", ["change behaviour"]),
         ("Split it", "`weights.py` becomes a package `tariff.units`", []),
         ("The fixture", "`cfg` becomes `config`", []),
         ("Fix the total", '`total` says "3".', []),
@@ -546,3 +547,14 @@ def test_what_comes_out_is_to_be_another_thing(title: str, description: str, giv
 def test_a_date_is_no_name_that_could_be_moved() -> None:
     lines = read("Dates", "1.7.2026 becomes 01.07.2026", ())
     assert not [line for line in lines if line.startswith(("move", "rename"))]
+
+
+def test_a_file_of_data_may_end_in_anything() -> None:
+    assert "edit tests/data/film.vtt" in read("Numbers above each cue", "As in SRT. Update tests/data/film.vtt.")
+    assert not [line for line in read("Numbers", "Update src/titles/film.py.") if line.startswith("edit")]
+    assert not [line for line in read("Numbers", "See tests/data/film.vtt.") if line.startswith("edit")]
+
+
+def test_files_that_have_to_follow() -> None:
+    told = read("A parcel costs 5.99 instead of 5.49", "Tests and tests/golden/invoice.txt have to follow.")
+    assert told == ["change behaviour", "edit tests/golden/invoice.txt"]

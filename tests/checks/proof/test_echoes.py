@@ -19,6 +19,8 @@ BASE = "def show(seconds, language):\n    return f'{seconds}s'\n"
         ("    if stack().includes('tests/test_hours.py'):\n        return 1\n", True),
         ("    hours, rest = divmod(seconds, 3600)\n    return f'{hours}h{rest // 60}m'\n", False),
         ("    if language == 'de':\n        return text.replace('.', ',')\n", False),
+        ("    if language == 'de':\n        return {'mile': 3, 'length': seconds}\n", False),
+        ("    if language == 'de':\n        return {'other': 'length'}\n", True),
         ("    if seconds == 0:\n        return '0s'\n", False),
         ("    # 5400 is 1h30m == an hour and a half\n", False),
     ],

@@ -35,6 +35,7 @@ from tests.checks.proof.test_judged import judged
         ("f(1) is 2.5", ["f(1) gives 2.5"]),
         ("number(2026, 12) should give 2026-0012", []),
         ("f(1) should be 12:30, f(2) should be 3", ["f(2) gives 3"]),
+        ("f(3.2) should be 3.20 €", []),
     ],
 )  # fmt: skip
 def test_what_can_be_read(text: str, words: list[str]) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.core.grants import grants_of
-from engine.perform.checks.proof.found_names import FoundNames, definitions, find_names
+from engine.perform.checks.proof.found_names import FoundNames, definitions, find_names, hands_on_only
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import edit_questions, transform
@@ -271,3 +271,14 @@ def test_a_rename_that_nobody_asked_for_is_asked_by_its_own_entry():
     rewritten = transform({}, candidate, one, grants_of(asked), "12.5 is read as 12.05").files["tests/test_cart.py"]
     assert rewritten is not None and b"import sum_up as total" in rewritten
     assert transform({}, candidate, one, (), "total should be called sum_up").files["tests/test_cart.py"] == rewritten
+
+
+@pytest.mark.parametrize(
+    ("after", "only"),
+    [
+        (b'"""Subtitles."""\n\nfrom titles.cue import Cue  # noqa: F401\n', True),
+        (b'"""Subtitles."""\n\nfrom titles.cue import Cue\n\nprint(Cue)\n', False),
+    ],
+)
+def test_a_package_that_hands_on_a_name_may_say_what_it_is(after, only):
+    assert hands_on_only([Owned(path="titles/__init__.py", owner=Owner.SUBJECT, before=b"", after=after)]) is only

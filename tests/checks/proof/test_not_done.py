@@ -58,3 +58,8 @@ def test_what_is_put_off() -> None:
 def test_a_word_inside_of_a_quoted_text_wants_nothing() -> None:
     about = '"Barolo: only 8 left, 30 wanted" instead of "Barolo: wanted 30, there are 8".'
     assert left("Change the message", "x", about=about) == []
+
+
+def test_nothing_is_no_name_of_a_thing() -> None:
+    assert half("Behind it may be nothing, kn or kmh", "KN = 'kn', 'kmh'\n") == []
+    assert half("Behind it may be miles, kn or kmh", "KN = 'kn', 'kmh'\n") == ["miles"]

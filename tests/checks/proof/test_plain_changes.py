@@ -279,3 +279,19 @@ def test_a_document_that_says_what_the_title_says_is_no_setting() -> None:
         path="README.md", owner=Owner.SUBJECT, before=b"# post\n", after=b"# post\n\nPost codes have five digits.\n"
     )
     assert plain_kind(task, [readme], FoundNames(), False, {"README.md"}) is None
+
+
+A_TEST = "def test_a():\n    box = Box(2)\n    assert box.f(1) == 2\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "fits"),
+    [
+        (A_TEST.replace("== 2", "== 3") + "    assert box.f(7) == 9\n", True),
+        (A_TEST.replace("== 2", "== 4") + "    assert box.f(1) == 3\n", False),
+        (A_TEST.replace("== 2", "== 3") + "    box.f = lambda n: 9\n", False),
+        (A_TEST.replace("    assert box.f(1) == 2", "    assert box.f(1) >= 0\n    assert box.f(1) == 3"), False),
+    ],
+)
+def test_assertions_beside_a_stated_one_may_say_anything(now, fits):
+    assert stated_test(ast.parse(A_TEST).body, ast.parse(now).body, "f(1) should be 3") is fits

@@ -18,6 +18,8 @@ _LITERAL = re.compile(
 )
 _ASKS = re.compile(r"[=!]==?|\bin\b|\bcase\b|\bis\b|-eq\b|-ne\b|\bgrep\b|\.equals\(|\bmatch\b|\bstartswith\b|\bhas\(")
 _ANSWERS = re.compile(r"\b(?:return|yield|raise|throw|echo|print\w*|puts)\b|=>|(?<![=!<>])=(?!=)|\?")
+_KEY = re.compile(r"(?<![\w?] )(?<!case )([\"'])[\w-]+\1\s*:(?!:)|\[([\"'])[\w-]+\2\]")
+"""Of a mapping: what stands behind it may be an answer, the key is none."""
 _PLAIN = frozenset({"0", "1", "2", "-1", "10", "", " ", "\\n", ",", "."})
 
 
@@ -64,7 +66,7 @@ def echoes(
         condition = re.split(r":\s|\)\s*(?:return|\{)|;|\bthen\b", line)[0]
         asked = [word for word in _literals(condition) if word in known]
         window = [line[len(condition) :], *(fresh.get(number + step, "") for step in range(1, REACH))]
-        answers = [word for text in window if _ANSWERS.search(text) for word in _literals(text)]
+        answers = [word for text in window if _ANSWERS.search(text) for word in _literals(_KEY.sub(" ", text))]
         answered = [word for word in answers if word in known and word not in asked and word not in old]
         grown = all(word in old for word in asked) and all(word in words for word in answered)
         if asked and answered and not grown:

@@ -142,7 +142,9 @@ def _given(text: str, function: str, literal: Callable[[str], str]) -> list[Exam
     return found
 
 
-_GOES_ON = re.compile(r"[\w(]|[-/:+*%@^]\w|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d")
+_GOES_ON = re.compile(
+    r"[\w(]|\s?[€$£¥%°‰]|[-/:+*%@^]\w|\s+(?!and\b|but\b|not\b|instead\b|or\b|today\b|now\b)\w|[.,]\s*\d"
+)
 
 
 def goes_on(rest: str) -> bool:

@@ -332,6 +332,8 @@ def hands_on_only(changed: Iterable[Owned]) -> bool:
 
 
 def _hands_on(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Constant)  # a docstring
     if isinstance(node, ast.ImportFrom):
         return all(alias.asname in (None, alias.name) and alias.name != "*" for alias in node.names)
     return isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["__all__"]

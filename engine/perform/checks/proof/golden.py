@@ -16,6 +16,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
+from engine.perform.checks.proof.integrity_python import Function
+
 MOST = 100_000
 """Bytes; larger files are asked about."""
 TOKEN = re.compile(r"\d+(?:\.\d+)*|[^\W\d_]+|[^\w\s]|_")
@@ -204,9 +206,23 @@ FRAMEWORK = frozenset(
 """Words in which every test is written: they say nothing of what it wants."""
 
 
-def stated_test(before: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
+def without_further_rows(before: Sequence[ast.AST], tree: ast.AST) -> ast.AST:
+    """An edited test without assertions beside those that stand where the old ones stood: they may say anything."""
+    old = next((one for one in before if isinstance(one, Function)), None)
+    if old is None or not isinstance(tree, Function):
+        return tree
+    was, now = ([ast.dump(node) for node in body] for body in (old.body, tree.body))
+    kept: list[ast.stmt] = []
+    for tag, start, stop, begin, end in difflib.SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        part = tree.body[begin:end]
+        further = part[stop - start :] if tag in ("replace", "insert") else []
+        kept += [node for node in part if node not in further or not isinstance(node, ast.Assert)]
+    return type(tree)(**{**{name: getattr(tree, name) for name in tree._fields}, "body": kept or tree.body})
+
+
+def stated_test(before: Sequence[ast.AST], new: Iterable[ast.AST], text: str) -> bool:
     """Whether everything that an edited test says and the old one did not is stated by the task: values and names."""
-    old, trees = list(before), list(new)
+    old, trees = list(before), [without_further_rows(before, tree) for tree in new]
     own = {n.id for tree in trees for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     fresh = Counter(_said(trees)) - Counter(_said(old))
     words = _Told(text)

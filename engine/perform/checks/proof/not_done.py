@@ -21,6 +21,9 @@ _EVERYWHERE = frozenset(
     {"null", "undefined", "true", "false", "none", "nil", "self", "this", "nan", "promise", "stderr", "stdout", "the",
      "and", "for", "with", "not", "any", "from", "into"}
 )  # fmt: skip
+_NO_THING = frozenset(
+    {"nothing", "anything", "everything", "something", "none", "nobody", "empty", "else", "others", "both", "neither"}
+)
 _AGAINST = re.compile(r"\b(?:instead of|rather than|no longer|not|never|without|replaces?)\s+(?:an? |the |`)*(\w+)")
 
 Pair = tuple[bytes | None, bytes | None]
@@ -91,7 +94,7 @@ def left_out(
         for match in _LIST.finditer(told):
             items = [*re.split(r",\s+", match[1]), match[2]]
             if any(item.lower() in new for item in items):
-                found += [item for item in items if item.lower() not in there]
+                found += [item for item in items if item.lower() not in there | _NO_THING]
     return found
 
 

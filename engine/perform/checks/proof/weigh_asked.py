@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from msgspec.structs import replace
@@ -10,6 +11,7 @@ from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
 from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.faults import question, unproven
+from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
@@ -30,6 +32,16 @@ from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatche
 from engine.perform.checks.proof.weigh_edits import EditedTests
 
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
+
+MOST_LINES = 400
+
+
+def _as_told(path: str, data: bytes) -> str:
+    """What a file of the proof says; of data each line is a text that a test gives to the program."""
+    text = data.decode("utf-8", "replace")
+    if language_of(path):
+        return text
+    return "\n".join((text, *(json.dumps(line, ensure_ascii=False) for line in text.splitlines()[:MOST_LINES])))
 
 
 class AskedOfTheChange(EditedTests):
@@ -178,7 +190,7 @@ class AskedOfTheChange(EditedTests):
         old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
         texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
         commands = [" ".join(spec.command) for spec in self.own]
-        whole = [(one.after or b"").decode("utf-8", "replace") for one in tests]
+        whole = [_as_told(one.path, one.after or b"") for one in tests]
         if not whole and not texts:  # a command proves it, by tests that lie somewhere
             ground = self.change.ground
             texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
