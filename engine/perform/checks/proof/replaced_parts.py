@@ -104,7 +104,7 @@ def _text(source: bytes, names: Collection[str], patterns: Sequence[re.Pattern[s
             continue
         if match.re is _SETS and match[1] not in names:
             continue  # a property of an object that the test has made
-        end = _statement_end(text, match.start() + len(match[0]) - len(match[0].lstrip()))
+        end = statement_end(text, match.start() + len(match[0]) - len(match[0].lstrip()))
         statement = text[match.start() : end]
         if "spyOn" in statement and ".mock" not in statement:
             continue  # it only looks on
@@ -116,7 +116,7 @@ def _text(source: bytes, names: Collection[str], patterns: Sequence[re.Pattern[s
     return (text.encode("utf-8", "surrogateescape"), first) if first else None
 
 
-def _statement_end(text: str, start: int) -> int:
+def statement_end(text: str, start: int) -> int:
     """Behind the `;`, or the line in which its brackets are closed."""
     found = tokens(text)
     index = next((at for at, token in enumerate(found) if token.at >= start), len(found))

@@ -30,6 +30,7 @@ from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_edits import EditedTests
+from engine.perform.checks.proof.wired_tests import wired
 
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
@@ -179,6 +180,9 @@ class AskedOfTheChange(EditedTests):
         told = {path: text for path, text in ground.sources.items() if ground.is_test(path) or _BESIDE.match(path)}
         program = [text for path, text in left.items() if path not in told]
         marks = list(set_by_tests(mine, program, told, ground.words))
+        proofs = {proof.path for proof in self.proofs}
+        shown = {one.path: one.after for one in self.change.owned if one.path in proofs and one.after is not None}
+        marks += wired(mine, program, shown)
         return [*marks, *stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
 
     def _shown(self) -> tuple[str, str, str]:
