@@ -15,7 +15,7 @@ from typing import Any
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.run_checks import RoomTrees
-from engine.perform.workspace import git_service, trees
+from engine.perform.workspace import git_service, tree_writing, trees
 from tests.benchmarks.probe_iteration import living
 from tests.workspace.repos import git, open_workspace
 
@@ -46,7 +46,7 @@ class ProductTrees(RoomTrees):
                 os.fsencode(path): (mode.encode(), git_service.write_object(store.git, data, store.scratch))
                 for path, (mode, data) in files.items()
             }
-            self._written[key] = trees.edit(store.git, git_service.make_tree(store.git, []), put)
+            self._written[key] = trees.edit(store.git, tree_writing.write(store.git, {}, ()), put)
         return self._written[key]
 
 

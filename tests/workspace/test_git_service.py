@@ -8,12 +8,13 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.perform.workspace import git_service, trees
+from engine.perform.workspace import git_service, tree_writing, trees
 from engine.perform.workspace.git import HARDENED, SETTINGS, Git, GitError
 from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.workspace import Workspace
@@ -227,16 +228,68 @@ def _blob(git_: Git, data: bytes) -> bytes:
 
 
 def test_a_tree_that_could_not_be_written_has_no_name(work: Workspace) -> None:
-    """mktree says the name all the same; whoever believed it had a task without its work."""
-    blob = git_service.write_object(work.store.git, b"new\n", work.store.folder("tmp"))
-    entries = [(b"100644", blob, b"new.txt")]
-    name = git_service.make_tree(work.store.git, entries)
+    """Whoever believed it had a task without its work."""
+    git_, blob = work.store.git, git_service.write_object(work.store.git, b"new\n", work.store.folder("tmp"))
+    entries = {b"new.txt": (b"100644", blob)}
+    name = tree_writing.write(git_, entries, entries.values())
     folder = work.store.git_objects / name[:2]
     shutil.rmtree(folder)
     folder.write_text("no folder")
-    with pytest.raises(GitError, match="mktree") as refused:
-        git_service.make_tree(work.store.git, entries)
-    assert "unable" in refused.value.stderr, "git's own words"
+    with pytest.raises(OSError, match=name[:2]):
+        tree_writing.write(git_, entries, entries.values())
     folder.unlink()
-    assert git_service.make_tree(work.store.git, entries) == name
-    assert git_service.read(work.store.git, [name.encode()]) != [None]
+    assert tree_writing.write(git_, entries, entries.values()) == name
+    assert git_service.read(git_, [name.encode()]) != [None]
+
+
+@pytest.mark.parametrize(
+    ("mode", "object_", "said"),
+    [("100644", "0" * 39 + "1", "is missing"), ("100644", "tree", "is a tree"), ("40000", "blob", "is a blob")],
+)
+def test_a_tree_names_only_what_is_there(work: Workspace, mode: str, object_: str, said: str) -> None:
+    git_ = work.store.git
+    there = {
+        "tree": tree_writing.write(git_, {}, ()),
+        "blob": git_service.write_object(git_, b"new\n", work.store.scratch).decode(),
+    }
+    entry = (mode.encode(), there.get(object_, object_).encode())
+    with pytest.raises(GitError, match=said):
+        tree_writing.write(git_, {b"new": entry}, [entry])
+    with pytest.raises(GitError, match=said):
+        trees.edit(git_, there["tree"], {b"a/b/new": entry})
+
+
+def test_a_tree_written_by_hand_is_sorted_as_git_sorts(work: Workspace, repo: Path) -> None:
+    """A folder counts as if its name ended in a slash: `a.b` and `a-b` before, `a0` after it; git finds no fault."""
+    git_ = work.store.git
+    blob = git_service.write_object(git_, b"new\n", work.store.scratch)
+    names = (b"a/x", b"a.b", b"a-b", b"a0", b"a/\xff\xfe", b"\xc3\xa4", b"\n", b"Z", b"link", b"a.b.c/y", b"ab")
+    files_ = {name: (b"120000" if name == b"link" else b"100755", blob) for name in names}
+    tree = trees.edit(git_, tree_writing.write(git_, {}, ()), {**files_, b"sub": (b"160000", b"1" * 40)})
+    assert b"a/x" in git_.run("ls-tree", "-r", "-z", "--name-only", tree).split(b"\0")
+    assert git_.status("fsck", "--strict", "--no-dangling", tree)[0] == 0
+    index = git_.with_index(work.store.scratch / "index")
+    index.run("read-tree", "--empty")
+    trees.apply_entries(index, {**files_, b"sub": (b"160000", b"1" * 40)})
+    assert index.line("write-tree", "--missing-ok") == tree
+
+
+def test_one_file_of_a_large_folder_is_one_question(work: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an edit looks for and reads follows what changes, not how many files lie beside it."""
+    git_ = work.store.git
+    blob = git_service.write_object(git_, b"new\n", work.store.scratch)
+    many = {f"f{number}".encode(): (b"100644", blob) for number in range(500)}
+    tree = trees.edit(git_, tree_writing.write(git_, {}, ()), many)
+    asked: list[bytes] = []
+    ask = git_service.Helper.ask
+
+    def counted(self: git_service.Helper, question: bytes, *more: Any) -> bytes:
+        asked.append(question)
+        return ask(self, question, *more)
+
+    monkeypatch.setattr(git_service.Helper, "ask", counted)
+    other = trees.edit(git_, tree, {b"f7": (b"100755", blob)})
+    assert asked == [blob + b"\n"]
+    again = trees.edit(git_, other, {b"f7": (b"100644", blob)})
+    assert again == tree
+    assert asked == [blob + b"\n"] * 2, "a folder that was just written is known"

@@ -36,7 +36,7 @@ STEPS = (
 
 WRITING = frozenset(
     ("update-ref", "read-tree", "update-index", "commit-tree", "unpack-objects", "index-pack", "checkout-index",
-     "clone",      "init", "pack-objects", "hash-object", "write-tree", "mktree")
+     "clone",      "init", "pack-objects", "hash-object", "write-tree")
 )  # fmt: skip
 
 

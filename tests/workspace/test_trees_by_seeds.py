@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from engine.perform.run_checks import MANY, RoomTrees
-from engine.perform.workspace import git_service, trees
+from engine.perform.workspace import git_service, tree_writing, trees
 from tests.depth import examples
 from tests.workspace.repos import PLAIN, make_repo, open_workspace
 
@@ -38,7 +38,7 @@ def test_a_tree_is_told_by_what_differs_from_the_last(tmp_path: Path, seed: int)
     work = open_workspace(make_repo(tmp_path / "repo", {"start.txt": "x\n"}), tmp_path / "state")
     git, rooms = work.store.git, RoomTrees(work)
     texts = [git_service.write_object(git, text, work.store.scratch) for text in (b"", b"one\n", b"two\n", b"x" * 5000)]
-    seen = [git_service.make_tree(git, [])]
+    seen = [tree_writing.write(git, {}, ())]
     tree = trees.edit(git, seen[0], {os.fsencode(name): (b"100644", texts[1]) for name in NAMES})
     for _ in range(12):
         asked = chance.choice([NAMES, [*reversed(NAMES)], NAMES[: MANY + 5], NAMES[:3]])

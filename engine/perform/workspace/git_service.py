@@ -1,10 +1,10 @@
 """Git processes that last: what is asked often is asked of one that is already there.
 
 A start costs three milliseconds of CPU, an answer of a lasting process a tenth of one. Five verbs can last: `cat-file
---batch`, `diff-tree --stdin`, `mktree --batch`, `hash-object --stdin-paths` and `update-ref --stdin`. They are started
-by the one door to git (git.py), so whatever holds for a git of ours holds for them. One that is dead, says nothing for
-`SILENT` seconds, or answers out of turn is ended and replaced; a question that changes nothing is then put once more.
-They end with the engine: each reads from a pipe that only we hold.
+--batch`, `cat-file --batch-check`, `diff-tree --stdin`, `hash-object --stdin-paths` and `update-ref --stdin`. They are
+started by the one door to git (git.py), so whatever holds for a git of ours holds for them. One that is dead, says
+nothing for `SILENT` seconds, or answers out of turn is ended and replaced; a question that changes nothing is then put
+once more. They end with the engine: each reads from a pipe that only we hold.
 
 GitPython's own lasting `cat-file` processes are as quick (10 µs of our CPU for a header, 30 µs for a content; these
 take 10), but they wait for ever for one that hangs, and there are none for the other verbs.
@@ -231,6 +231,24 @@ def read(git: Git, names: Iterable[bytes]) -> list[Found | None]:
     return [None if kind is None else Found(oid.decode(), kind, data[at:end]) for oid, kind, at, end in reader.places]
 
 
+def kinds(git: Git, objects: Iterable[bytes]) -> list[str]:
+    """Of each object, by its name, what it is: "blob", "tree"; empty for one that is not there. None is read."""
+    wanted = list(objects)
+    if not wanted:
+        return []
+    asked, question = helper(git, "cat-file", "--batch-check=%(objecttype)"), b"".join(name + b"\n" for name in wanted)
+
+    def answered() -> list[str]:
+        said = asked.ask(question, lambda data: data.count(b"\n") == len(wanted))
+        return ["" if line.endswith(b" missing") else line.decode() for line in said.splitlines()]
+
+    found = answered()
+    if asked.is_old() and not all(found):
+        asked.renew()  # as in `read`
+        found = answered()
+    return found
+
+
 class _Reader:
     """Where each answer of `cat-file --batch` lies."""
 
@@ -278,22 +296,6 @@ def diff(git: Git, arguments: tuple[str, ...], before: str, after: str, cap: int
     return data[len(head) :].removesuffix(mark)
 
 
-def make_tree(git: Git, entries: Iterable[tuple[bytes, bytes, bytes]]) -> str:
-    """Write one tree of (mode, object, name), durably. Every object must be there."""
-    lines = b"".join(mode + b" " + _kind(mode) + b" " + oid + b"\t" + name + b"\0" for mode, oid, name in entries)
-    asked = helper(git, "mktree", "-z", "--batch")
-    name = asked.ask(lines + b"\0", lambda data: data.endswith(b"\n")).decode().strip()
-    # `mktree` alone reads no configuration, so `core.fsync` is nothing to it: a journal on another disk would know of a
-    # tree that a power cut emptied. The folder's sync takes the names of the blobs below it along.
-    place = git.git_dir / "objects" / name[:2] / name[2:] if git.git_dir is not None else None
-    if place is not None and place.is_file():
-        files.sync(place)
-        files.sync(place.parent)
-    elif read(git, [name.encode()]) == [None]:  # nor in a pack or elsewhere: it names what it could not write, too
-        raise GitError(("mktree",), 128, asked.complaint() or f"tree {name} could not be written")
-    return name
-
-
 def write_object(git: Git, data: bytes, scratch: Path, kind: str = "blob") -> bytes:
     """Write one content as it is, whatever the attributes say; a commit that is none is refused. Returns its name."""
     path = scratch / f"blob-{secrets.token_hex(8)}"
@@ -305,10 +307,6 @@ def write_object(git: Git, data: bytes, scratch: Path, kind: str = "blob") -> by
         return asked.ask(os.fsencode(path) + b"\n", lambda said: said.endswith(b"\n")).strip()
     finally:
         path.unlink(missing_ok=True)
-
-
-def _kind(mode: bytes) -> bytes:
-    return {b"040000": b"tree", b"160000": b"commit"}.get(mode, b"blob")
 
 
 def move_refs(git: Git, changes: Iterable[bytes], why: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from engine.perform.workspace import git_service
+from engine.perform.workspace import tree_writing
 from engine.perform.workspace.git import Git
 from engine.perform.workspace.tree_reading import FOLDER, Entry, listed
 
@@ -26,18 +26,20 @@ def edited(git: Git, tree: str, changes: Mapping[bytes, Entry | None]) -> str:
         *above, name = path.split(b"/")
         for part in above:
             here = here.folders.setdefault(part, _Folder())
-        here.files[name] = entry
-    made = _write(git, tree.encode(), top)
-    return made.decode() if made is not None else git_service.make_tree(git, ())
+        here.files[name] = (entry[0].lstrip(b"0"), entry[1]) if entry is not None else None
+    made = _write(git, tree.encode(), top, len(tree))
+    return made.decode() if made is not None else tree_writing.write(git, {}, (), len(tree))
 
 
-def _write(git: Git, tree: bytes | None, changed: _Folder) -> bytes | None:
+def _write(git: Git, tree: bytes | None, changed: _Folder, width: int) -> bytes | None:
     """The folder's new tree; None when nothing is left in it."""
-    now: dict[bytes, Entry] = dict(listed(git, tree)) if tree is not None else {}
-    before = dict(now)
+    before: Mapping[bytes, Entry] = listed(git, tree) if tree is not None else {}
+    now = dict(before)
+    new: list[Entry] = []
     for name, entry in changed.files.items():
         if entry is not None:
             now[name] = entry
+            new += [entry] if entry != before.get(name) else []
         elif name in now and now[name][0] != FOLDER:  # a path that is a folder by now is not the file that goes
             del now[name]
     for name, below in changed.folders.items():
@@ -45,16 +47,14 @@ def _write(git: Git, tree: bytes | None, changed: _Folder) -> bytes | None:
         is_folder = there is not None and there[0] == FOLDER
         if not is_folder and not _adds(below):
             continue
-        made = _write(git, there[1] if there is not None and is_folder else None, below)
+        made = _write(git, there[1] if there is not None and is_folder else None, below, width)
         if made is None:
             del now[name]
         else:
             now[name] = (FOLDER, made)
     if now == before and tree is not None:
         return tree
-    if not now:
-        return None
-    return git_service.make_tree(git, ((mode.zfill(6), oid, name) for name, (mode, oid) in now.items())).encode()
+    return tree_writing.write(git, now, new, width).encode() if now else None
 
 
 def _adds(changed: _Folder) -> bool:

@@ -25,8 +25,13 @@ def listed(git: Git, tree: bytes) -> Mapping[bytes, Entry]:
         if object_ is None or object_.kind != "tree":
             raise GitError(("cat-file",), 128, f"tree {tree.decode()} is missing")
         found = dict(_parsed(object_.data, len(tree) // 2))
-        _listed.put(key, found, len(found))
+        remember(git, tree, found)
     return found
+
+
+def remember(git: Git, tree: bytes, entries: Mapping[bytes, Entry]) -> None:
+    """What a folder holds, in git's order: one that was just written is not read again."""
+    _listed.put((git.git_dir, tree), entries, len(entries))
 
 
 def _parsed(data: bytes, width: int) -> Iterator[tuple[bytes, Entry]]:

@@ -243,7 +243,11 @@ def blobs(git: Git, objects: Iterable[bytes]) -> dict[bytes, bytes]:
 
 def edit(git: Git, tree: str, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> str:
     """`tree` with some paths replaced, or removed where the value is None. A file may take a folder's place."""
-    return edited(git, tree_of(git, tree), changes) if changes else tree
+    if not changes:
+        return tree
+    made = edited(git, tree_of(git, tree), changes)
+    _trees.put((git.git_dir, made), made)  # what was just written is not asked for
+    return made
 
 
 def apply_entries(view: Git, changes: Mapping[bytes, tuple[bytes, bytes] | None]) -> None:
