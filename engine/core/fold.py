@@ -11,6 +11,7 @@ from engine.core import (
     fold_agents,
     fold_ends,
     fold_gates,
+    fold_interruptions,
     fold_plan,
     fold_planning,
     fold_sprint_review,
@@ -231,7 +232,7 @@ def _run_started(state: State, event: ev.RunStarted, at: float, last: float) -> 
     if state.running:
         # The run before was killed: its wall time counts up to the last thing it recorded.
         state = replace(state, active_seconds=state.active_seconds + max(0.0, last - state.run_started_at))
-    state = fold_sprint_review.run_started(fold_planning.run_started(fold_tasks.taken_up(state, at)))
+    state = fold_sprint_review.run_started(fold_planning.run_started(fold_interruptions.taken_up(state, at)))
     state = disputes.run_started(state, event.disputed)
     if abs(moved) >= other_clock.SET_BY_HAND:
         state, last = other_clock.taken_over(state, moved), last + moved
@@ -354,7 +355,7 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
     if effect is None:
         return state
     if event.fault is not None:
-        return fold_tasks.effect_interrupted(machine.suspend(state, event.fault, event.message), effect)
+        return fold_interruptions.effect_interrupted(machine.suspend(state, event.fault, event.message), effect)
     if isinstance(effect, CallAgent):
         state = fold_agents.charge_lost(state, effect)
     said = f"{event.message} — {event.hint}" if event.hint else event.message
@@ -381,7 +382,7 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
                 sprint_error=said if gives_up else "",
             )
         case _:
-            return fold_tasks.effect_failed(state, effect, event, said)
+            return fold_interruptions.effect_failed(state, effect, event, said)
 
 
 def _abandoned(state: State) -> State:
@@ -398,7 +399,7 @@ def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
         return state
     if isinstance(effect, CallAgent):
         state = fold_agents.charge_lost(state, effect)
-    return fold_tasks.effect_interrupted(state, effect)
+    return fold_interruptions.effect_interrupted(state, effect)
 
 
 def _note(state: State, text: str) -> tuple[str, ...]:

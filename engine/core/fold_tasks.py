@@ -6,10 +6,8 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from engine.core import bounds, fold_ends, fold_gates
+from engine.core import bounds, fold_ends, fold_gates, fold_interruptions
 from engine.core import events as ev
-from engine.core.effects import AnyEffect, CallAgent
-from engine.core.failures import backoff
 from engine.core.fold_agents import mend
 from engine.core.fold_gates import KEPT_COMMENTS, limit
 from engine.core.model import CheckResult, Decision, ProofVerdict, Role, Verdict
@@ -17,7 +15,7 @@ from engine.core.repeats import known
 from engine.core.state import State, Status, TaskState
 from engine.core.task_state import Step
 from engine.core.verdict import asks_permission, counts, of_checks, proven
-from engine.core.vocabulary import Choice, Claim, Council, GateKind
+from engine.core.vocabulary import Claim, Council, GateKind
 
 PROOF = "proof"
 """The name of the result that repeats the proof's verdict."""
@@ -88,9 +86,9 @@ def apply(state: State, event: TaskFact) -> State:
         case ev.TreeKept():
             return _tree_kept(state, task, event)
         case ev.BaseMoved():
-            return _with(state, _base_moved(state, task, event))
+            return _with(state, fold_interruptions.base_moved(state, task, event))
         case ev.WorkLost():
-            return _with(state, _work_lost(task, event))
+            return _with(state, fold_interruptions.work_lost(task, event))
         case ev.RolledBack():
             return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None, rollback=""))
         case ev.Decided():
@@ -120,51 +118,6 @@ def apply(state: State, event: TaskFact) -> State:
             return state
         case _:
             assert_never(event)
-
-
-def effect_failed(state: State, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:
-    for name in effect.members() if isinstance(effect, CallAgent) else (effect.task,):
-        if name in state.tasks:
-            state = _failed_for(state, state.tasks[name], effect, event, said)
-    return state
-
-
-def _failed_for(state: State, task: TaskState, effect: AnyEffect, event: ev.EffectFailed, said: str) -> State:
-    tries = task.tries + 1
-    if event.kind == "permanent" or tries >= state.policy.retry.attempts:
-        again = Step.PREPARE if _implements(effect) else task.step
-        stop = replace(task, step=Step.BLOCKED_GATE, blocker=said, action=event.hint, tries=0, again=again)
-        return _with(state, replace(stop, decision=Decision.BLOCKED))
-    wait = backoff(state.policy.retry, tries, event.id)
-    step = Step.PREPARE if _implements(effect) else task.step
-    return _with(state, replace(task, step=step, tries=tries, not_before=state.now + wait))
-
-
-def effect_interrupted(state: State, effect: AnyEffect) -> State:
-    """The attempt is taken up again from the tree it started with; every other effect is simply done again."""
-    task = state.tasks.get(effect.task)
-    if task is None or not _implements(effect):
-        return state
-    return _with(state, replace(task, step=Step.PREPARE))
-
-
-def taken_up(state: State, at: float) -> State:
-    """A new run: no backoff outlives the clock, and what a human had to mend outside the task is tried again."""
-    gates, tasks = dict(state.gates), dict(state.tasks)
-    for name, task in state.tasks.items():
-        if task.not_before > at:
-            tasks[name] = task = replace(task, not_before=at)
-        if task.judged:  # checks and settings may be others by now
-            tasks[name] = task = replace(task, judged=())
-        if task.status is Status.RUNNING and task.step is Step.BLOCKED_GATE and task.mend:
-            if task.gate in gates:
-                gates[task.gate] = replace(gates[task.gate], choice=Choice.WITHDRAWN)
-            step = task.again or Step.PREPARE
-            tasks[name] = replace(task, step=step, again=None, blocker="", action="", mend=False, gate="")
-    return replace(state, gates=gates, tasks=tasks)
-
-
-# ── facts ──────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def _started(state: State, task: TaskState, event: ev.TaskStarted) -> TaskState:
@@ -365,74 +318,6 @@ def _committed(task: TaskState, event: ev.Committed) -> TaskState:
         blocker="",
         action="",
     )
-
-
-def _base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState:
-    """Trees of the old base would undo the other lane's commit, so none of them is ever gone back to.
-
-    Review, approval and override are about the task's own change: they stand while that is the same. Checks are about
-    the whole tree: they are run again on the merged one.
-    """
-    landed = (*task.landed, *event.landed)[-20:]
-    task = replace(
-        task,
-        good_tree="",
-        history=fold_ends.treeless(task),
-        judged=(),
-        checks=(),
-        check_errors=0,
-        tries=0,
-        findings=task.scope_findings,
-        landed=landed,
-    )
-    if event.tree and event.same_patch:
-        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS)
-    task = replace(task, review=None, overridden=False, override="", approved=False, queued_at=0.0)
-    if event.tree:
-        return replace(task, base=event.base, tree=event.tree, step=Step.CHECKS, difference=event.difference)
-    said = f"another task changed the same places: {', '.join(event.conflicts[:3])}"
-    return replace(
-        task,
-        base="",
-        tree="",
-        session="",
-        earlier=None,
-        step=Step.NEXT,
-        comments=(*task.comments, said)[-KEPT_COMMENTS:],
-        granted=task.granted + (task.iteration >= limit(state, task)),
-    )
-
-
-def _work_lost(task: TaskState, event: ev.WorkLost) -> TaskState:
-    """Nothing that was said of the lost trees is about what comes next; the words to the agent stand."""
-    return replace(
-        task,
-        base="",
-        tree="",
-        before="",
-        good_tree="",
-        rollback="",
-        session="",
-        earlier=None,
-        history=fold_ends.treeless(task),
-        judged=(),
-        checks=(),
-        check_errors=0,
-        tries=0,
-        findings=(),
-        review=None,
-        overridden=False,
-        override="",
-        approved=False,
-        queued_at=0.0,
-        step=Step.NEXT,
-        comments=(*task.comments, event.reason)[-KEPT_COMMENTS:],
-        granted=task.granted + 1,
-    )
-
-
-def _implements(effect: AnyEffect) -> bool:
-    return isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER
 
 
 def _with(state: State, task: TaskState) -> State:

@@ -33,6 +33,15 @@ ENUMS = {
     "Step": f"{CORE}/task_state.py",
     "Response": f"{CORE}/failures.py",
     "OutputKind": f"{CORE}/activity.py",
+    "ProofVerdict": f"{CORE}/model.py",
+    "MachineFault": f"{CORE}/model.py",
+    "SandboxName": f"{CORE}/sandboxes.py",
+    "Detached": f"{CORE}/vocabulary.py",
+    "Stage": f"{CORE}/planning_state.py",
+    "Owner": "engine/perform/checks/proof/owners.py",
+    "Jump": "tui/kit/jumps.py",
+    "PaneName": "tui/kit/panes.py",
+    "TickKind": "tui/kit/flight.py",
 }
 LITERALS = {
     "Severity": f"{CORE}/vocabulary.py",
