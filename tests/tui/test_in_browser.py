@@ -126,11 +126,16 @@ async def test_the_dashboard_in_a_page(tmp_path: Path) -> None:
             await asyncio.to_thread(
                 ground.until, lambda: [g for g in ground.status()["gates"] if g["gate"] == "G1"], 60
             )
-            await asyncio.sleep(2)  # a gate ignores keys until somebody could have seen it
-            picture = await page.call("Page.captureScreenshot", format="png")
             kept = Path(os.environ.get("PICTURES", tmp_path)) / "in-browser.png"
-            kept.write_bytes(base64.b64decode(picture["data"]))
-            assert kept.stat().st_size > 30_000, "a dashboard has many colours and letters"
+            deadline = asyncio.get_running_loop().time() + patience(60)
+            while True:
+                picture = await page.call("Page.captureScreenshot", format="png")
+                kept.write_bytes(base64.b64decode(picture["data"]))
+                if kept.stat().st_size > 30_000:  # a dashboard with its gate has many colours and letters
+                    break
+                assert asyncio.get_running_loop().time() < deadline, f"the gate was never drawn: {kept}"
+                await asyncio.sleep(0.5)
+            await asyncio.sleep(2)  # a gate ignores keys until somebody could have seen it
             assert await page.value("document.fonts.status") == "loaded"
             await page.value("document.querySelector('textarea').focus()")
             await page.key("y")
