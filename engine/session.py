@@ -74,6 +74,7 @@ class Session:
         self.opened_at = 0
         """The last sequence number before this session said anything: who watches later reads on from here."""
         self._backed_up = float("-inf")
+        self._alone = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
         self.answering: Callable[[bytes], bytes] = lambda _query: b'{"error":"this engine answers no queries"}'
         """How a viewer's query is answered, in the link's own form."""
@@ -120,6 +121,8 @@ class Session:
         ]
         if self._options.follows_viewers:
             helpers.append(asyncio.create_task(self._attendance.attend(FIRST_VIEWER_SECONDS)))
+        elif self._options.at_terminal:
+            helpers.append(asyncio.create_task(self._once_alone()))
         try:
             async with self._channel.serving():
                 state = await self.runner.run(self._run_options, self._found)
@@ -133,6 +136,14 @@ class Session:
             self._views.flush(self.state)
             await self._notifier.close()
             self.bus.close()
+
+    def left_alone(self) -> None:
+        """The terminal that was asked is gone."""
+        self._alone.set()
+
+    async def _once_alone(self) -> None:
+        await self._alone.wait()
+        await self._attendance.attend(0.0)  # nobody comes back to it
 
     async def send(self, command: AnyCommand) -> Ack:
         return await self.runner.send(command)
@@ -396,7 +407,7 @@ class Session:
             root=str(self.project.root),
             sprint=self.sprint.id,
             title=self.sprint.title,
-            viewers=viewers,
+            viewers=viewers + (self._options.at_terminal and not self._alone.is_set()),
             health=state.health.value,
             spent_usd=state.spent_usd,
             done=done,

@@ -51,6 +51,9 @@ class Options(Struct, frozen=True, kw_only=True):
     follows_viewers: bool = False
     """Who attends is who is connected: a run in the background, or one that was started to ask nobody. Else `attended`
     holds."""
+    at_terminal: bool = False
+    """Somebody at the terminal of this process is asked, and attends until it is gone (`Session.left_alone`): from then
+    on who attends is who is connected."""
     asks_nobody: bool = False
     """It goes on by the unattended rules, whoever looks on, until one of them wants to be asked; and again when they
     leave, whatever gates.detached says."""

@@ -12,6 +12,7 @@ import termios
 from pathlib import Path
 
 import pyte
+import pytest
 
 from tests.cli.ground import CONFIG, Ground, make, trusted
 from tests.patience import Deadline, patience
@@ -115,6 +116,24 @@ def test_gates_on_a_terminal(tmp_path: Path, home: Path) -> None:
     terminal.until("(answered elsewhere)")
     terminal.until("successfully completed")
     assert terminal.close() == 0, "an answer from elsewhere ends the question here"
+
+
+@pytest.mark.parametrize("detached", ["continue", "pause"])
+def test_a_run_whose_terminal_is_lost_goes_on_by_its_policy(tmp_path: Path, home: Path, detached: str) -> None:
+    config = CONFIG.replace('"auto"', '"gated"').replace("[gates]", f'[gates]\ndetached = "{detached}"')
+    ground = trusted(make(tmp_path / "repo", home, config=config))
+    terminal = Terminal(ground, "run")
+    terminal.until("G1 [yes/auto/ask/comment]")
+    assert "watching  1; when nobody is" in ground.run("status").out, "whoever is asked attends"
+    os.close(terminal._fd)
+    if detached == "continue":
+        assert terminal.process.wait(timeout=patience(60)) == 0
+        assert ground.status()["outcome"] == "done"
+        return
+    ground.until(lambda: ground.status()["paused"])
+    assert "watching  nobody; now: gates.detached = pause" in ground.run("status").out
+    assert ground.run("stop", "--now").code == 0
+    terminal.process.wait(timeout=patience(60))
 
 
 def test_control_c_and_control_d_at_a_gate(tmp_path: Path, home: Path) -> None:

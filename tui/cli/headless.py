@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING
@@ -83,7 +84,7 @@ def attendant() -> Callable[[Session], Coroutine[None, None, None]]:
     async def attend(session: Session) -> None:
         heard = session.bus.subscribe()
         try:
-            with Keyboard() as keyboard:
+            with Keyboard(session.left_alone) as keyboard:
                 while not keyboard.closed:
                     gate = _waiting(session)
                     if gate is None:
@@ -160,8 +161,10 @@ def _is_open(session: Session, name: str) -> bool:
 class Keyboard:
     """Lines typed at the terminal, without a thread: nothing that waits for a key keeps the process alive."""
 
-    def __init__(self) -> None:
+    def __init__(self, gone: Callable[[], None]) -> None:
+        """`gone` is called when the terminal is lost; the end of what is typed (^D) is not that."""
         self.closed = False
+        self._gone = gone
         self._pending = b""
         self._typed = asyncio.Event()
 
@@ -190,5 +193,13 @@ class Keyboard:
         if not data:
             self.closed = True
             asyncio.get_running_loop().remove_reader(sys.stdin.fileno())
+            if _hung_up(sys.stdin.fileno()):
+                self._gone()
         self._pending += data
         self._typed.set()
+
+
+def _hung_up(terminal: int) -> bool:
+    look = select.poll()
+    look.register(terminal, 0)
+    return any(seen & (select.POLLHUP | select.POLLERR) for _fd, seen in look.poll(0))

@@ -118,6 +118,7 @@ def run(
         no_sandbox=no_sandbox,
         utc_offset=say.utc_offset(),
         follows_viewers=background or unattended,
+        at_terminal=asks,
         asks_nobody=unattended and not background,
     )
     asked = attendant() if asks else None
