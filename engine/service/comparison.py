@@ -243,7 +243,8 @@ def told(one: Tried) -> str:
     took = f"{one.there.seconds:.1f} s"
     if not one.there.report.counts_tests:
         old = len(one.there.report.findings)
-        return f"works here and in a clone{f'; {old} findings are there already' if old else ''} ({took})"
+        known = f"; {old} finding{'s are' if old > 1 else ' is'} there already" if old else ""
+        return f"works here and in a clone{known} ({took})"
     if not one.there.report.cases and one.spec.starts_empty:
         return f"works here and in a clone, and finds no tests yet: each task brings its own ({took})"
     words = f"{passed} passed"
