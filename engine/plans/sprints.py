@@ -18,6 +18,7 @@ from engine.plans import fields
 from engine.plans.native import NATIVE
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import format_of, read_plan
+from engine.plans.unformatted import ensure_unformatted
 from engine.plans.write import render
 
 if TYPE_CHECKING:
@@ -324,7 +325,7 @@ def _by_description(sprints: tuple[SprintFolder, ...], words: list[str]) -> list
 
 
 def ensure_gitignore(root: Path) -> None:
-    """Write `.devteam/.gitignore`; to one that is there, add only the lines it lacks."""
+    """Write `.devteam/.gitignore`; to one that is there, add only the lines it lacks. Formatters are told, too."""
     path = RepoPaths(root=root).gitignore
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
@@ -338,6 +339,7 @@ def ensure_gitignore(root: Path) -> None:
             gap = b"" if not data or data.endswith(b"\n") else b"\n"
             with files.appending(path) as file:
                 file.write(gap + b"\n".join(lacking) + b"\n")
+    ensure_unformatted(root)
 
 
 def _context(plan: Plan, source_name: str, clock_date: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
 import stat
@@ -185,3 +186,24 @@ def test_the_boxes_say_how_far_a_plan_without_a_status_line_is(tmp_path, boxes, 
     sprint.plan_path.write_text(f"# P\n\n{boxes}\n")
     assert list_sprints(tmp_path)[0].status == status
     assert find_sprint(tmp_path).line().startswith(f"[001-p] Status: {status}")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        ("package.json", '{"devDependencies": {"prettier": "^2"}}', True),
+        (".prettierrc.yml", "tabWidth: 4", True),
+        ("package.json", '{"devDependencies": {"jest": "^27"}}', False),
+    ],
+)
+def test_a_formatter_of_the_project_leaves_our_files_alone(tmp_path, name, text, told):
+    """`prettier --check .` in a checkout where a sprint ran (tried with prettier 2.8 and 3)."""
+    (tmp_path / name).write_text(text)
+    ensure_gitignore(tmp_path)
+    settings = tmp_path / ".devteam/.prettierrc"
+    assert settings.exists() is told
+    if told:
+        assert json.loads(settings.read_text())["requirePragma"] is True
+        settings.write_text("mine")
+        ensure_gitignore(tmp_path)
+        assert settings.read_text() == "mine"
