@@ -160,7 +160,7 @@ async def test_everything_on_screen_has_one_clock_and_a_lost_engines_stands(monk
 def test_a_share_of_covered_lines_is_the_number_that_was_measured() -> None:
     result = CheckResult(name="tests", kind=CheckKind.TESTS, verdict=Verdict.PASS, coverage=0.8)
     told = plain(check_lines(View(), result, EvidenceRecord(task="1", iteration=1, hash="h", tree="t", results=()), 80))
-    assert "0.8 %" in told and "80" not in told
+    assert "0.8%" in told and "80" not in told
 
 
 @pytest.mark.parametrize(("number", "words"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])

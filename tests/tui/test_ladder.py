@@ -65,7 +65,7 @@ def test_the_next_step_is_forecast_before_it_is_taken(policy: str, width: int) -
         assert step is not None and f"T{name} at {state.rung_name(task.rung)}; if it fails: " in said
         seen.add(step.decision)
         if step.decision is Decision.ESCALATE:
-            told = f"up to {state.rung_name(step.rung)}, {money(step.usd)} a try, ≈{step.chance:.0%} pass, "
+            told = f"up to {state.rung_name(step.rung)}, {money(step.usd)} a try, ≈{step.chance * 100:.0f}% pass, "
             assert f"{told}≈{money(step.usd_per_pass)} a pass" in said
         if step.decision is Decision.COUNCIL:
             assert "if it fails: the Bug Council" in said

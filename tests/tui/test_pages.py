@@ -119,7 +119,7 @@ def test_a_failing_test_keeps_its_leading_spaces_and_ends_where_it_ends() -> Non
 @pytest.mark.parametrize("width", [76, 96, 156])
 def test_statistics_are_plotted_with_whole_axes(width: int) -> None:
     words = plain(stats_lines(View(), statistics(), width, 40))
-    for label in ("100 %", "$0.20", "$0.00", "001", "002", "003", "004", "0 %"):
+    for label in ("100%", "$0.20", "$0.00", "001", "002", "003", "004", "0%"):
         assert label in words, label
     assert any("⠀" < char <= "⣿" for char in words), "a plot, not a table"
     assert "18 of 20" in words and "haiku" in words
@@ -128,7 +128,7 @@ def test_statistics_are_plotted_with_whole_axes(width: int) -> None:
 
 def test_one_sprint_is_said_in_words_not_plotted() -> None:
     words = plain(stats_lines(View(), statistics()[:1], 120, 40))
-    assert "67 % in one sprint" in words
+    assert "67% in one sprint" in words
     assert not any("⠀" < char <= "⣿" for char in words)
 
 

@@ -36,6 +36,10 @@ LATER = "line"
 """The style of what a recording has after the moment that is looked at."""
 SHORT_FLIGHT = 900.0
 """Seconds below which the axis names seconds, too."""
+APART = 14
+"""Cells between two times of day, at least."""
+STEPS = (1, 5, 10, 15, 30, *(60 * minutes for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440)))
+"""Seconds between two times of day."""
 
 
 class Track(Struct, frozen=True, kw_only=True):
@@ -187,10 +191,7 @@ def clock(view: View, track: Track, right: str) -> Line:
     here = f"{glyphs.up}{clock_time(track.now, offset) if view.until else 'now'}"
     place = max(0, min(now - (0 if view.until else 1), last - len(here)))
     marks = [(0, clock_time(axis.start, offset)[:cut], "muted")]
-    step = max(14, cells // 6)
-    marks += [
-        (cell, clock_time(axis.wall(cell / cells), offset)[:cut], "muted") for cell in range(step, cells - 4, step)
-    ]
+    marks += [(cell, clock_time(at, offset)[:cut], "muted") for cell, at in round_times(axis, cells, offset, cut + 2)]
     marks.append((place, here, "accent bold"))
     folds = [axis.cell(begin, cells) for begin, _end in axis.pauses]
     for cell in [*folds, *([min(now + 5, cells - 1)] if axis.hurried else [])]:
@@ -202,6 +203,21 @@ def clock(view: View, track: Track, right: str) -> Line:
         for at, char in enumerate(words):
             row[cell + at] = (char, style)
     return edged(row, right, "fg bold")
+
+
+def round_times(axis: Axis, cells: int, offset: float, apart: int) -> list[tuple[int, float]]:
+    """Round times of day with the cells they lie in, that far apart from each other and from the axis' beginning."""
+    between = max(APART, cells // 8)
+    out: list[tuple[int, float]] = []
+    free = apart
+    for cell in range(apart, cells - 4):
+        first, last = axis.wall(cell / cells), axis.wall((cell + 1) / cells)
+        step = next((one for one in STEPS if one >= (last - first) * between), STEPS[-1])  # what is to come hurries
+        at = (last + offset) // step * step - offset
+        if cell >= free and first < at <= last:
+            out.append((cell, at))
+            free = cell + apart
+    return out
 
 
 def legend(view: View, flight: Flight, width: int) -> Line:

@@ -19,7 +19,7 @@ from tui.kit.outlook import cost_of
 from tui.kit.paint import BLANK, Line, Span, cells_of, crop, outside, spread, width_of, wrap, wrap_to
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
-from tui.panels.gate_text import gate_name, issue_lines, review_tail, said_lines, void_lines
+from tui.panels.gate_text import gate_name, issue_lines, left_to_do, review_tail, said_lines, void_lines
 
 
 def _label(kind: GateKind) -> str:
@@ -82,7 +82,7 @@ def card_lines(view: View, card: Need, width: int) -> list[Line]:
     below = [] if above else right
     why = outside(card.why, 300)
     frees = f"unblocks {_some(card.frees)}" if card.frees else ""
-    said = f"{why}; {frees}" if frees else why
+    said = f"{why.rstrip('.')}; {frees}" if frees else why
     for words, tone in ((said, "muted"), (outside(card.again, 300), "warn")):
         if not words:
             continue
@@ -120,7 +120,7 @@ def proof_lines(view: View, gate: GateState | None, records: Sequence[EvidenceRe
     elif task.ended and (task.reason or task.action):
         lines += wrap(outside(task.reason), width, "fg")
         if task.action:
-            lines += wrap(outside(task.action), width, "accent", first="to do: ")
+            lines += wrap(outside(left_to_do(task.action, task.reason)), width, "accent", first="to do: ")
         lines.append(BLANK)
     if task.review is not None and task.review.issues:
         lines.append(((plural(len(task.review.issues), "change") + " requested", "warn bold"),))
@@ -157,8 +157,8 @@ def _criteria(view: View, task: TaskState, width: int) -> list[Line]:
             lines.append((("  not reviewed yet", "muted"),))
             continue
         own = next((proof for proof in task.proofs if _same_place(found.reference, proof)), None)
-        if found.reference:
-            lines += _placed([("  reviewer: ", "muted")], outside(found.reference), width)
+        if found.reference and own is None:  # else the proof below is what the reviewer names
+            lines += _placed([("  ", ""), ("reviewer: ", "muted")], outside(found.reference), width)
         if own is not None:
             lines += _proof(view, own, width)
     return lines
@@ -171,10 +171,12 @@ def _placed(said: list[Span], place: str, width: int) -> list[Line]:
     path, sign, test = place.partition("::")
     parts = [place] if 4 + cells_of(place) <= width or not sign else [f"{path}{sign}", test]
     *signs, (words, style) = said
-    head, *more = wrap(words.rstrip(), width - width_of(signs), style)
+    name, below = words.rstrip(), [line for part in parts for line in wrap(part, width, "accent", first="    ")]
+    if cells_of(name) > width - width_of(signs) and " " not in name:  # a name is not broken
+        return [crop(signs, width), *wrap(name, width, style, first="    "), *below]
+    head, *more = wrap(name, width - width_of(signs), style)
     inset = " " * width_of(signs)
-    lines: list[Line] = [(*signs, *head[1:]), *(((inset, ""), *line[1:]) for line in more)]
-    return [*lines, *(line for part in parts for line in wrap(part, width, "accent", first="    "))]
+    return [(*signs, *head[1:]), *(((inset, ""), *line[1:]) for line in more), *below]
 
 
 def _same_place(reference: str, proof: Proof) -> bool:
@@ -261,6 +263,7 @@ def _checks(view: View, task: TaskState, width: int) -> list[Line]:
     if not task.checks:
         return []
     lines: list[Line] = [BLANK, (("CHECKS", "muted bold"),)]
+    names = min(12, max(cells_of(outside(result.name)) for result in task.checks))
     for result in task.checks:
         sign, word, style = of_verdict(result.verdict, view.glyphs)
         counts = result.counts
@@ -268,7 +271,9 @@ def _checks(view: View, task: TaskState, width: int) -> list[Line]:
         if result.reason and style != "good":
             said = f"{said}: {outside(result.reason)}"
         took = [(f"{result.seconds:.1f} s", "muted")] if result.seconds else []
-        lines.append(spread([(f"{sign} ", style), (f"{outside(result.name)}  ", "fg"), (said, "muted")], took, width))
+        name = outside(result.name)
+        gap = " " * max(2, names + 2 - cells_of(name))
+        lines.append(spread([(f"{sign} ", style), (f"{name}{gap}", "fg"), (said, "muted")], took, width))
     return lines
 
 

@@ -164,13 +164,21 @@ def review_tail(view: View, review: Review, width: int, told: str = "") -> list[
     return lines
 
 
+def left_to_do(action: str, *told: str) -> str:
+    """What is to be done without what was told above it: of `a key is missing — then: retry` the retry."""
+    needed, then, what = action.partition(" — then: ")
+    return what if then and any(needed in words for words in told) else action
+
+
 def said_lines(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
     lines: list[Line] = []
     text = gate.body or (task.blocker if task is not None else "")
     paragraphs = [paragraph.strip() for paragraph in text.split("\n")]
     for at, paragraph in enumerate(paragraphs):
         if paragraph and not any(paragraph in other for other in paragraphs[:at]):  # a reason quotes what follows it
-            lines += wrap(outside(paragraph), width, "fg")
+            label, colon, action = paragraph.partition(": ")
+            told = f"{label}{colon}{left_to_do(action, *paragraphs[:at])}"
+            lines += wrap(outside(told), width, "fg")
     if task is not None and gate.kind is GateKind.BLOCKED and task.action and task.action not in text:
         lines += wrap(outside(task.action), width, "accent", first="to do: ")
     if task is not None and gate.kind is GateKind.TASK and task.summary and task.summary not in text:

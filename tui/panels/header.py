@@ -41,11 +41,14 @@ def _first(view: View, inner: int, said: str, *, cut: bool = False) -> tuple[Lin
     sprint: list[Span] = [(outside(view.state.sprint), "fg bold")] if view.state.sprint else []
     title: list[Span] = [(said, "muted")] if said else []
     health = health_spans(view)
-    for parts in ([brand, sprint, title], [sprint, title]):
-        left = joined(parts, "  ")
-        if width_of(left) + width_of(health) + 2 <= inner:
-            return spread(left, health, inner), True
-    left = joined([brand, sprint], "  ") if width_of(brand) + width_of(sprint) + 2 <= inner // 2 else joined([sprint])
+    for how in (health, without_count(view, health)):  # the second line counts the tasks, too
+        for parts in ([brand, sprint, title], [sprint, title]):
+            left = joined(parts, "  ")
+            if width_of(left) + width_of(how) + 2 <= inner:
+                return spread(left, how, inner), True
+    both, alone = joined([brand, sprint], "  "), joined([sprint])
+    health = health if width_of(alone) + width_of(health) + 2 <= inner else without_count(view, health)
+    left = both if width_of(both) + width_of(health) + 2 <= inner else alone
     right = crop(health, inner - width_of(left) - 2)
     free = inner - width_of(left) - width_of(right) - 4
     if cut and title and free >= LEAST_TITLE:
@@ -118,6 +121,13 @@ def health_spans(view: View) -> list[Span]:
     if len(running) > 1 and about and reason:  # whose numbers these are
         reason = f"{', '.join(about)}: {reason}"
     return [(f"{sign} ", style), (state.health.value, f"{style} bold"), (f"  {reason}" if reason else "", "muted")]
+
+
+def without_count(view: View, health: list[Span]) -> list[Span]:
+    """How it ended without how many tasks are complete."""
+    done, total = view.state.progress()
+    count = f"  {done} of {plural(total, 'task')} complete; "
+    return [(f"  {text.removeprefix(count)}" if text.startswith(count) else text, style) for text, style in health]
 
 
 def _measures(view: View) -> list[list[Span]]:
@@ -227,7 +237,7 @@ def notice_line(view: View, width: int) -> Line:
     if state.warned and state.running:
         limit = state.policy.budget.session_usd
         part = round(100 * share(state.spent_usd, limit))
-        parts.append([(f"{glyphs.warn} budget {part} % used", "warn")])
+        parts.append([(f"{glyphs.warn} budget {part}% used", "warn")])
     if state.sprint_error:
         parts.append([(f"{glyphs.bad} {outside(state.sprint_error)}", "bad")])
     if state.health is not Health.PROGRESSING and state.running and width < 100:

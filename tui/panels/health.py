@@ -77,6 +77,12 @@ def _lanes(view: View, width: int) -> list[Line]:
     measured = any(_passing(task) for task in running)
     heading: list[Span] = [("tests passing", "muted bold")] if measured else []
     lines: list[Line] = [spread([("lanes", "muted bold")], heading, width)]
+    counted = {task.id: _passing(task) for task in running}
+    short = any(
+        cells_of(f" T{outside(task.id)} {words_of(task.health).said} {found[0]}") + 2 > width
+        for task in running
+        if (found := counted[task.id])
+    )
     for task in running:
         sign, style = of_health(task.health, view.glyphs)
         mark = view.glyphs.cursor if task.id == view.selected else " "
@@ -84,7 +90,7 @@ def _lanes(view: View, width: int) -> list[Line]:
         left: list[Span] = [(mark, "accent"), (f"{sign} ", style), (words, "fg")]
         why = outside(task.health_reason) if task.health is not Health.PROGRESSING else ""
         room = width - width_of(left) - 1
-        said = next((counted for counted in _passing(task) if cells_of(counted) <= room), "")
+        said = next((words for words in counted[task.id][short:] if cells_of(words) <= room), "")
         lines.append(spread(left, [(said, "muted")], width, gap=1))
         if why:
             lines += wrap_to(why, width, "muted", 2, first="   ", ellipsis=view.glyphs.ellipsis)
@@ -237,7 +243,7 @@ def _progress(view: View, last: Record, width: int) -> list[Line]:
     lines.append(_row("lines", [(f"+{last.added}", "added"), (f" {minus}{last.removed}", "removed")], width))
     tests: list[Span] = [(f"+{last.new_tests}", "fg")]
     if last.coverage is not None:
-        tests.append((f"  {last.coverage:.1f} % covered", "muted"))
+        tests.append((f"  {last.coverage:.1f}% covered", "muted"))
     lines.append(_row("new tests", tests, width))
     build = plural(last.build_errors, "error") if last.build_errors else "no errors" if last.built else "not built"
     if last.build_warnings:

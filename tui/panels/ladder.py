@@ -99,7 +99,8 @@ def step_words(view: View, task: TaskState, step: NextStep) -> str:
         case _:
             assert_never(step.decision)
     about = "~" if view.glyphs.ascii else "≈"
-    return f"{where}, {money(step.usd)} a try, {about}{step.chance:.0%} pass, {about}{money(step.usd_per_pass)} a pass"
+    passes = f"{about}{step.chance * 100:.0f}% pass"
+    return f"{where}, {money(step.usd)} a try, {passes}, {about}{money(step.usd_per_pass)} a pass"
 
 
 def _receipt(view: View, width: int) -> list[Line]:

@@ -13,6 +13,7 @@ from tui.kit.needs import Need, NeedKind, needs, proven
 from tui.kit.paint import BLANK, Line, Span, crop, end_of_path, outside, pad, side_by_side, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
+from tui.panels.gate_text import left_to_do
 from tui.panels.ladder import rung_lines
 
 TWO_COLUMNS = 110
@@ -80,7 +81,7 @@ def _card(view: View, card: Need, keys: KeyMap, width: int) -> list[Line]:
     lines = wrap(title, width, "fg bold", first=f"{sign} ", rest="  ")
     lines[0] = ((f"{sign} ", style), *lines[0][1:])
     lines += wrap(outside(card.why), width, "muted", first="  ")
-    action = outside(task.action) if task is not None and task.action else ""
+    action = outside(left_to_do(task.action, card.why)) if task is not None and task.action else ""
     if not action and card.kind is NeedKind.BLOCKED:
         action = f"{keys.shown('retry_task')}: retry it"
     if action:

@@ -40,8 +40,9 @@ def event_words(event: ev.Fact) -> tuple[str, str]:
             return f"scope {verdict}{put_back}", "warn" if reverted else "muted"
         case ev.ChecksFinished(results=results, purpose=purpose):
             bad = [f"{result.name} {result.verdict}" for result in results if result.verdict != "PASS"]
-            passed = len(results) - len(bad)
-            said = ", ".join([*bad, *([f"{passed} pass" if bad else f"all {passed} pass"] if passed else [])])
+            needed = [result for result in results if result.required]
+            passed = sum(result.verdict == "PASS" for result in needed)
+            said = ", ".join([*bad, *([f"{passed} of {len(needed)} pass"] if passed else [])])
             return f"{'' if purpose == 'task' else f'{purpose} '}checks: {said or 'none'}", "bad" if bad else "good"
         case ev.ReviewFinished(review=review):
             wants = f"review: {plural(len(review.issues), 'issue')}"

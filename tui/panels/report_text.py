@@ -68,6 +68,8 @@ def _head(view: View, task: TaskState, number: int, facts: IterationFacts, width
 
 def _stage(label: str, sign: Span, words: list[Span], right: str, width: int) -> Line:
     left: list[Span] = [(pad(label, LABEL), "muted"), (f"{sign[0]} ", sign[1]), *words]
+    if width_of(left) + cells_of(right) + 2 > width:  # a fact of the stage is worth more than one beside it
+        right = ""
     return spread(left, [(right, "muted")] if right else [], width)
 
 
@@ -116,12 +118,15 @@ def _review(view: View, facts: IterationFacts, width: int) -> Line:
     if review is None:
         return _stage("review", (view.glyphs.none, "muted"), [("not reached", "muted")], "", width)
     met = sum(item.met for item in review.criteria)
-    counted = f"{met} of {plural(len(review.criteria), 'criterion')} met" if review.criteria else ""
-    counted = counted.replace("criterions", "criteria")
-    if review.approved:
-        return _stage("review", (view.glyphs.ok, "good"), [("approved", "fg")], counted, width)
-    words: list[Span] = [(f"{plural(len(review.issues), 'change')} requested", "warn")]
-    return _stage("review", (view.glyphs.bad, "warn"), words, counted, width)
+    sign: Span = (view.glyphs.ok, "good")
+    words: Span = ("approved", "fg")
+    if not review.approved:
+        sign, words = (view.glyphs.bad, "warn"), (f"{plural(len(review.issues), 'change')} requested", "warn")
+    noun = "criterion" if len(review.criteria) == 1 else "criteria"
+    counted = f"{met} of {len(review.criteria)} {noun} met" if review.criteria else ""
+    if LABEL + 4 + cells_of(words[0]) + cells_of(counted) > width:
+        counted = counted.replace(f"{noun} ", "")
+    return _stage("review", sign, [words], counted, width)
 
 
 def _difference(view: View, facts: IterationFacts, last: IterationFacts, width: int) -> list[Line]:

@@ -12,9 +12,13 @@ from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, wid
 from tui.kit.view import View
 from tui.kit.wording import duration
 
-Columns = tuple[str, ...]
+Columns = tuple[tuple[str, int], ...]
+"""Names, and the cells each takes."""
 COLUMNS = {"took": 8, "tried": 6, "word": 8, "rung": 7, "lane": 7}
 """What a row may say at its right, the most useful first, and the cells it takes with a blank before it."""
+WITHIN_AN_HOUR = 6
+"""Cells of a time while no task has taken an hour."""
+HOUR = 3600.0
 ORDER = ("word", "lane", "rung", "tried", "took")
 USUAL = ("took", "tried")
 """Shown beside the usual titles, whatever the longest one; the others only where every row has them."""
@@ -74,6 +78,8 @@ class _Layout(Struct, frozen=True):
 
     tasks: Mapping[str, TaskState]
     width: int
+    short: bool = False
+    """No task has taken an hour."""
     columns: Columns = ()
     cut: frozenset[str] = frozenset()
     """Tasks whose title is longer than a row."""
@@ -84,12 +90,13 @@ _laid_out = _Layout({}, 0)
 
 def _layout(view: View, width: int) -> _Layout:
     global _laid_out
-    if _laid_out.tasks is not view.state.tasks or _laid_out.width != width:
+    short = view.now - (view.state.created_at or view.now) < HOUR
+    if _laid_out.tasks is not view.state.tasks or (_laid_out.width, _laid_out.short) != (width, short):
         tasks = view.state.tasks
         cells = {name: 4 + cells_of(outside(name)) + cells_of(outside(one.spec.title)) for name, one in tasks.items()}
         cut = frozenset(name for name, wanted in cells.items() if wanted > width)
-        columns = _columns(list(cells.values()), width, lanes=view.state.policy.lanes)
-        _laid_out = _Layout(tasks, width, columns, cut)
+        columns = _columns(list(cells.values()), width, lanes=view.state.policy.lanes, wide=_wide(short))
+        _laid_out = _Layout(tasks, width, short, columns, cut)
     return _laid_out
 
 
@@ -135,7 +142,7 @@ def _line(view: View, task: TaskState, width: int, columns: Columns) -> Line:
 
 def shows_time(view: View, width: int) -> bool:
     """The rows say how long something took: they change with the clock."""
-    return "took" in _layout(view, width).columns
+    return any(name == "took" for name, _ in _layout(view, width).columns)
 
 
 def row_count(view: View) -> int:
@@ -167,25 +174,31 @@ def task_line(view: View, task: TaskState, width: int, columns: Columns) -> Line
     return spread(left, meta, width, gap=0)
 
 
-def _columns(cells: Sequence[int], width: int, *, lanes: int) -> Columns:
+def _wide(short: bool) -> Mapping[str, int]:
+    return {**COLUMNS, "took": WITHIN_AN_HOUR} if short else COLUMNS
+
+
+def _columns(cells: Sequence[int], width: int, *, lanes: int, wide: Mapping[str, int] = COLUMNS) -> Columns:
     """What stands at the right of every row: as much as there is room for beside the longest usual title."""
-    always = COLUMNS["took"] + COLUMNS["tried"]
+    always = wide["took"] + wide["tried"]
+    if 2 * sum(one <= width - wide["took"] for one in cells) < len(cells):  # a column that few rows have is none
+        return ()
     room = width - max((one for one in cells if one <= width - always), default=width)
     beside_all = width - max((one for one in cells if one <= width), default=width)
     kept: list[str] = []
-    for name, wanted in COLUMNS.items():
-        free = room if name in USUAL else min(room, beside_all - sum(COLUMNS[one] for one in kept))
+    for name, wanted in wide.items():
+        free = room if name in USUAL else min(room, beside_all - sum(wide[one] for one in kept))
         if wanted <= free and (name != "lane" or lanes > 1):
             kept.append(name)
             room -= wanted
-    return tuple(name for name in ORDER if name in kept)
+    return tuple((name, wide[name]) for name in ORDER if name in kept)
 
 
 def _meta(view: View, task: TaskState, columns: Columns) -> list[Span]:
     spans: list[Span] = []
-    for name in columns:
+    for name, cells in columns:
         words, style = _cell(view, task, name)
-        spans.append((f" {pad(words, COLUMNS[name] - 1, right=name == 'took')}", style))
+        spans.append((f" {pad(words, cells - 1, right=name == 'took')}", style))
     return spans
 
 

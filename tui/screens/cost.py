@@ -64,7 +64,7 @@ def _budgets(view: View, width: int) -> list[Line]:
         cells = max(8, min(40, width - width_of(words) - 8))
         rows.append(
             crop(
-                [*words, *meter(spent, limit, cells, view.glyphs, style), (f" {round(used * 100):>3} %", "muted")],
+                [*words, *meter(spent, limit, cells, view.glyphs, style), (f" {round(used * 100):>3}%", "muted")],
                 width,
             )
         )
@@ -82,7 +82,8 @@ def _budgets(view: View, width: int) -> list[Line]:
 
 def _plot(view: View, points: list[tuple[float, float]], width: int, height: int) -> list[Line]:
     """Spend so far over the time of the run, and the tests that passed then."""
-    start, end = view.state.created_at or points[0][0], max(points[-1][0], view.now if view.state.running else 0)
+    start = view.state.created_at or points[0][0]
+    end = max(points[-1][0], view.now if view.state.running else view.state.now)
     drawn = ((start, 0.0), *points, (end, points[-1][1]))
     return plot(
         [Series(points=drawn, steps=True, filled=True)],

@@ -20,6 +20,7 @@ CONTEXTS = (3, 12, 100_000)
 class Diff(ListPage):
     NAME = "diff"
     LIST_TITLE = "FILES"
+    STACKED = True
     BINDINGS = [
         Binding("right", "sideways(1)", "right", show=False),
         Binding("left", "sideways(-1)", "left", show=False),

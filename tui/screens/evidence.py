@@ -30,7 +30,7 @@ def check_lines(view: View, result: CheckResult, record: EvidenceRecord, width: 
         ("took", f"{result.seconds:.1f} s" if result.seconds else ""),
         (
             "coverage",
-            "" if result.coverage is None else f"{result.coverage:.1f} %",
+            "" if result.coverage is None else f"{result.coverage:.1f}%",
         ),
         ("required", "yes" if result.required else "no: informational"),
         ("tree", short_hash(record.tree)),

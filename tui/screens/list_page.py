@@ -26,6 +26,8 @@ UNBOUND = 400
 LIST_LEAST, LIST_MOST = 30, 48
 """Cells a list has in any case, and the share of the screen, in percent, that it never exceeds."""
 LIST_FRAME = 4
+NARROW, STACKED_ROWS = 100, 4
+"""Cells of a screen below which a list may stand above its sheet, and the rows of it that are seen then."""
 EVENTS_A_PAGE = 1000
 
 
@@ -123,6 +125,8 @@ class ListPage(SheetPage):
     LIST_TITLE = ""
     LIST_BY_CONTENT = True
     """The list is as wide as its rows; else the style sheet says how wide."""
+    STACKED = False
+    """On a narrow screen the list stands above the sheet, which has the whole width."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -159,8 +163,17 @@ class ListPage(SheetPage):
 
     def _fit_list(self, rows: list[Line]) -> bool:
         """As many columns as the widest row needs, while the sheet keeps more than the list; true if that changed."""
+        if self.STACKED:
+            above = self.size.width < NARROW
+            self.set_class(above, "-stacked")
+            self.query_one("#side").styles.height = min(len(rows), STACKED_ROWS) + 2 if above else "1fr"
+            if above:
+                return self._as_wide_as(self.size.width)
         most = max(LIST_LEAST, self.size.width * LIST_MOST // 100)
         wanted = max(LIST_LEAST, min(max((needed(row) for row in rows), default=0) + LIST_FRAME, most))
+        return self._as_wide_as(wanted)
+
+    def _as_wide_as(self, wanted: int) -> bool:
         if wanted == self._list_width:
             return False
         self._list_width = wanted

@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.link.protocol import Answered, GetSprints, SprintLine
 from tui.kit.meter import meter
-from tui.kit.paint import BLANK, Line, Span, fitting, outside, pad, spread, width_of, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, outside, pad, spread, wrap
 from tui.kit.view import View
 from tui.kit.wording import day_and_time, money
 from tui.screens.list_page import ListPage
+
+SHOWN: tuple[tuple[str, ...], ...] = (
+    ("count", "date", "status"),
+    ("count", "day", "status"),
+    ("count", "day"),
+    ("count",),
+)
+"""What the rows may say beside a name; the first that all of them have room for."""
 
 
 class Picker(ListPage):
@@ -28,7 +38,7 @@ class Picker(ListPage):
             return wrap(
                 self.without(f"no sprint yet; {self.dev.keys.shown('request')}: describe what you want"), width, "muted"
             ), [0]
-        return [_row(view, sprint, width) for sprint in self._sprints], []
+        return sprint_rows(view, self._sprints, width), []
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:
         sprint = self.chosen()
@@ -70,16 +80,25 @@ class Picker(ListPage):
             actions.replay_sprint(self.dev, sprint.id)
 
 
-def _row(view: View, sprint: SprintLine, width: int) -> Line:
-    """Name, how far it is, and when it was last worked on; what does not fit whole is left to the sheet."""
-    here = sprint.id == view.state.sprint
-    left: list[Span] = [
-        (f" {view.glyphs.run if here else ' '} ", "accent"),
-        (outside(sprint.id), "fg bold" if here else "fg"),
-    ]
-    parts: list[list[Span]] = [
-        [(f"{sprint.done}/{sprint.total}", "muted")],
-        [(day_and_time(sprint.at, view.state.utc_offset), "muted")] if sprint.at else [],
-        [(outside(sprint.status), "muted")],
-    ]
-    return spread(left, fitting(parts, width - width_of(left) - 1, "  "), width, gap=1)
+def sprint_rows(view: View, sprints: Sequence[SprintLine], width: int) -> list[Line]:
+    """Name, how far it is, when it was last worked on, how it stands: as many of these as all rows have room for."""
+    dates = [day_and_time(sprint.at, view.state.utc_offset) for sprint in sprints]
+    columns: dict[str, list[str]] = {
+        "count": [f"{sprint.done}/{sprint.total}" for sprint in sprints],
+        "date": dates,
+        "day": [date.rpartition(" ")[0] for date in dates],
+        "status": [outside(sprint.status) for sprint in sprints],
+    }
+    room = width - max(3 + cells_of(outside(sprint.id)) for sprint in sprints) - 1
+    widths = {name: max(cells_of(words) for words in column) + 2 for name, column in columns.items()}
+    kept = next((one for one in SHOWN if sum(widths[name] for name in one) <= room), SHOWN[-1])
+    rows: list[Line] = []
+    for at, sprint in enumerate(sprints):
+        here = sprint.id == view.state.sprint
+        left: list[Span] = [
+            (f" {view.glyphs.run if here else ' '} ", "accent"),
+            (outside(sprint.id), "fg bold" if here else "fg"),
+        ]
+        cells = [pad(columns[name][at], widths[name] - 2, right=name != "status") for name in kept]
+        rows.append(spread(left, [("  ".join(cells), "muted")] if cells else [], width, gap=1))
+    return rows

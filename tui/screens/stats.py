@@ -24,7 +24,7 @@ def _share(part: float, whole: float) -> float | None:
 
 Measure = Callable[[Statistics], float | None]
 MEASURES: tuple[tuple[str, str, Measure, Callable[[float], str]], ...] = (
-    ("FIRST-PASS RATE", "good", lambda one: _share(one.first_pass, one.complete), lambda value: f"{value:.0f} %"),
+    ("FIRST-PASS RATE", "good", lambda one: _share(one.first_pass, one.complete), lambda value: f"{value:.0f}%"),
     (
         "COST PER COMPLETED TASK",
         "accent",
@@ -35,7 +35,7 @@ MEASURES: tuple[tuple[str, str, Measure, Callable[[float], str]], ...] = (
         "CLAIMS CONTRADICTED BY EVIDENCE",
         "bad",
         lambda one: _share(one.contradicted, one.claims),
-        lambda value: f"{value:.0f} %",
+        lambda value: f"{value:.0f}%",
     ),
     (
         "MINUTES PER COMPLETED TASK",
@@ -131,7 +131,7 @@ def _sprints(view: View, sprints: Sequence[SprintStatistics], width: int) -> lis
     lines: list[Line] = [(("SPRINTS", "muted bold"),)]
     for one in reversed(sprints):
         figures = one.figures
-        first = f"{_share(figures.first_pass, figures.complete) or 0:.0f} % first pass" if figures.complete else ""
+        first = f"{_share(figures.first_pass, figures.complete) or 0:.0f}% first pass" if figures.complete else ""
         right: list[Span] = [
             (f"{figures.complete} of {figures.tasks}", "fg"),
             (f"  {first:>16}" if width >= 80 else "", "muted"),
