@@ -15,8 +15,10 @@ from textual.widgets import OptionList
 
 from engine.core import commands as cmd
 from engine.core.commands import Ack
-from tests.tui.driving import app_on, press, running, settle
+from engine.link.protocol import LinkStatus
+from tests.tui.driving import app_on, drawn, press, running, settle
 from tests.tui.links import LiveLink, live
+from tests.tui.reading import text_of
 from tui.app.application import DevteamApp
 from tui.app.command_search import Commands
 from tui.app.options import Leave
@@ -331,3 +333,23 @@ def test_no_colour_is_named_outside_the_themes() -> None:
     files = [path for suffix in ("py", "tcss") for path in (root / "tui").rglob(f"*.{suffix}")]
     for path in files:
         assert not re.search(r"#[0-9a-fA-F]{6}\b", path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.parametrize("inline", [True, False])
+async def test_landing_leaves_the_dashboard_where_the_run_was_inside_it(inline: bool) -> None:
+    """Nobody is left in this process to take a command: what cannot be done is not offered, and landing comes after."""
+    link = live("end")
+    app = app_on(link, inline=inline)
+    async with app.run_test(size=(160, 40)) as pilot:
+        await settle(pilot)
+        app.feed.status = LinkStatus(status="ended")
+        app.choose("2.2")
+        await drawn(pilot)
+        footer = text_of(app)[-1]
+        assert ("q quit" in footer) == inline and ("q detach" in footer) != inline
+        assert ("retry task" in footer) != inline
+        await press(pilot, "L", "L")
+    if inline:
+        assert app.return_value == Leave(action="land") and link.sent == []
+    else:
+        assert [type(sent) for sent in link.sent] == [cmd.LandNow]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from itertools import pairwise
 
@@ -16,20 +17,22 @@ from engine.core.state import State
 from engine.core.vocabulary import Outcome
 from engine.link.protocol import SprintLine
 from tests.tui.driving import app_on, press, running, settle
-from tests.tui.lanes import live_lanes
+from tests.tui.lanes import live_lanes, several
 from tests.tui.reading import text_of
 from tests.tui.test_drawing import lanes_state
+from tests.tui.test_flight import flown
 from tui.kit.axis import Axis
 from tui.kit.iteration_facts import IterationFacts
 from tui.kit.paint import cells_of, plain
 from tui.kit.tracks import STEPS, round_times
 from tui.kit.view import View
 from tui.panels.desk_text import proof_lines
-from tui.panels.gate_text import left_to_do
+from tui.panels.gate_text import gate_title, left_to_do
 from tui.panels.header import header_lines
 from tui.panels.health import health_lines
 from tui.panels.recent import event_words
 from tui.panels.report_text import report_lines
+from tui.panels.strip_text import strip_lines
 from tui.panels.task_rows import task_rows
 from tui.screens.cost import cost_lines
 from tui.screens.picker import sprint_rows
@@ -196,6 +199,29 @@ def test_the_name_of_a_proof_is_not_broken_and_its_place_is_said_once(width: int
     assert sum("test_money.py" in row for row in rows) == 1
     reviewer = [row for row in rows if "reviewer:" in row]
     assert len(reviewer) == 1 and reviewer[0].startswith("  reviewer:")
+
+
+@pytest.mark.parametrize(("width", "height"), [(76, 8), (96, 8), (96, 14), (196, 14)])
+def test_a_title_of_three_hundred_letters_leaves_the_time_its_room(width: int, height: int) -> None:
+    """It is cut in any case; the titles of the other lanes are whole."""
+    flight, view = flown(several(4))
+    long = view.state.tasks["1.6"]
+    named = replace(long, spec=replace(long.spec, title="漢字 long words " * 20))
+    drawn = dataclasses.replace(view, state=replace(view.state, tasks={**view.state.tasks, long.id: named}))
+    rows = plain(strip_lines(drawn, flight, width, height)).split("\n")
+    starts = {cells_of(row[: re.search("[╌▃▄▅]", row).start()]) for row in rows if re.match(r".{3}1\.\d ", row)}  # type: ignore[union-attr]
+    assert len(starts) == 1 and starts.pop() <= width * 3 // 5
+    for name in ("1.5", "1.7", "1.8"):
+        assert any(f"{name} {view.state.tasks[name].spec.title}" in row for row in rows)
+
+
+@pytest.mark.parametrize("width", [72, 80, 120])
+def test_the_gates_task_is_not_cut_for_what_its_card_says(width: int) -> None:
+    state = lanes_state(4, 3)
+    gate = state.gates["G1"]
+    told = plain([gate_title(looked_at(state), gate, 1, 3, width)])
+    assert f"T{gate.task} {state.tasks[gate.task].spec.title}" in told
+    assert ("needs changes (attempt 2)" in told) == (width == 120) and "…" not in told
 
 
 async def test_the_change_has_the_whole_width_of_a_narrow_screen() -> None:

@@ -50,6 +50,7 @@ async def test_a_plan_is_approved_by_what_is_shown(until: str, size: tuple[int, 
         shown = seen(app)
         assert "EXPECTED" in shown and "about $" in shown
         assert ("1 objection" in shown) == (until == "objected")
+        assert "─ PLAN ─" in shown and "─ QUESTION ─" not in shown
         if size[0] < 100:
             await press(pilot, "tab", "tab")  # the draft has a side of its own on a narrow screen
             shown = seen(app)

@@ -155,6 +155,10 @@ class DevteamApp(LiveApp):
         then = "the run stops and can be resumed" if self.options.inline else "the engine keeps running"
         self.tell(f"press ctrl+c again to leave the dashboard; {then}")
 
+    def run_is_over(self) -> bool:
+        """The engine was in this process, and has ended with its run."""
+        return self.options.inline and self.view.link.status == "ended"
+
     async def action_quit(self) -> None:
         self.exit(Leave())
 

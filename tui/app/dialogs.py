@@ -121,6 +121,7 @@ def confirm_land(app: DevteamApp) -> None:
     words = (
         f"Land {outside(app.view.state.branch) or 'the sprint branch'} on your branch? Only as a fast-forward, and "
         "only if your files are unchanged since the sprint began; otherwise nothing is touched.",
+        *(("The run was inside this dashboard, which ends first.",) if app.run_is_over() else ()),
     )
     app.push_screen(ConfirmScreen("LAND", words, (Button(key="L", label="land it", value="land"),)), chosen)
 

@@ -14,7 +14,7 @@ from tui.app.theme import DEFAULT
 
 
 class Leave(Struct, frozen=True, kw_only=True):
-    """Why the dashboard ended. action: detach, sprint, plan, demo, init or doctor; the caller does the rest."""
+    """Why the dashboard ended. action: detach, land, sprint, plan, demo, init or doctor; the caller does the rest."""
 
     action: str = "detach"
     argument: str = ""

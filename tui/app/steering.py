@@ -9,6 +9,7 @@ from engine.core.commands import Ack
 from engine.core.gate_choices import BY_CHOICE
 from engine.core.state import Status
 from engine.core.vocabulary import Choice, GateKind
+from tui.app.options import Leave
 from tui.kit.keys import GATE_CHOICES
 from tui.kit.paint import outside
 
@@ -146,6 +147,8 @@ class Steering:
             self.app.tell(
                 outside(ack.detail) or ("landed" if ack.ok else "not landed"), "information" if ack.ok else "warning"
             )
+        elif self.app.run_is_over():  # it was in this process, which holds the repository's lock until it leaves
+            self.app.exit(Leave(action="land"))
         else:
             await self.send(cmd.LandNow(id=self._id(), by=self.app.options.by), "landing")
 

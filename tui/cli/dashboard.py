@@ -75,6 +75,8 @@ def show(
         ask_trust(desk, trust)
         run = Options(trust=trust, no_sandbox=no_sandbox, utc_offset=say.utc_offset())
         _state, leave = asyncio.run(_inline(desk, folder, run, options))
+        if leave.action == "land":
+            _land(desk, folder)
         _leave(leave, trust, no_sandbox)
         return
     leave = _attached(desk, folder, options, trust, no_sandbox, quiet=served)
@@ -104,12 +106,23 @@ def show_demo(folder: Path, options: Options) -> None:
 
     sprint = prepare(folder, say.today())
     desk = open_desk(folder, os.environ, Path.home())
-    state = asyncio.run(_demo(desk, sprint, replace(options, waits=True), _options(desk, "", False)))
+    state, leave = asyncio.run(_demo(desk, sprint, replace(options, waits=True), _options(desk, "", False)))
     *_, last = sprint_report(state)
     say.out(last)
+    if leave.action == "land":
+        _land(desk, sprint)
     say.out(f"\nthe repository is in {folder}: git -C {folder} log --oneline {state.branch}")
     if wrong := as_scripted(state, scenario_of(folder)):
         say.out(f"(you went another way than the scenario: {'; '.join(wrong)})")
+
+
+def _land(desk: Desk, folder: SprintFolder) -> None:
+    """What the dashboard of an engine in its own process was asked for, once that engine has let go."""
+    from engine.service.landing import land_sprint
+
+    _ok, lines = land_sprint(desk, folder.id, branch=False, patch=None, apply=True)
+    for line in lines:
+        say.out(line)
 
 
 def _attached(
@@ -225,7 +238,7 @@ async def _inline(desk: Desk, folder: SprintFolder, run: Options, options: TuiOp
         return await engine, leave or Leave()
 
 
-async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> State:
+async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOptions) -> tuple[State, Leave]:
     """As inline, but never waiting for anybody: a gate nobody answers is answered, and an unwatched end closes it."""
     from engine.core.commands import Stop
     from engine.service.running import demo_attended, inline, scenario_of
@@ -247,11 +260,11 @@ async def _demo(desk: Desk, folder: SprintFolder, run: Options, options: TuiOpti
                 app.exit(Leave())
 
         unwatched = asyncio.create_task(close_unwatched())
-        await app.run_async()
+        leave = await app.run_async()
         unwatched.cancel()
         if not engine.done():
             await session.send(Stop(now=True, by="dashboard"))
-        return await engine
+        return await engine, leave or Leave()
 
 
 def _options(

@@ -35,6 +35,8 @@ class Situation(Struct, frozen=True, kw_only=True):
     """There is a change to step through."""
     typing: bool = False
     """Letters go into a box."""
+    inline: bool = False
+    """The engine is in this process."""
 
 
 FIRST: Mapping[str, tuple[str, ...]] = {
@@ -107,6 +109,7 @@ def works(here: Situation, name: str) -> bool:
     """Whether an action does anything in this situation."""
     view, state, task = here.view, here.view.state, here.view.task
     live = state.running and not view.replaying
+    heard = not view.replaying and not (here.inline and view.link.status == "ended")  # such an engine ends with its run
     if name in GATE_CHOICES:
         return view.gate is not None and GATE_CHOICES[name] in view.gate.choices
     if here.page == "welcome":
@@ -124,9 +127,9 @@ def works(here: Situation, name: str) -> bool:
         case "stop" | "cancel" | "auto_fix" | "auto_task" | "attended":
             return live
         case "steer" | "skip_task":
-            return task is not None and not task.ended and not view.replaying
+            return task is not None and not task.ended and heard
         case "retry_task":
-            return task is not None and task.ended and task.status is not Status.COMPLETE and not view.replaying
+            return task is not None and task.ended and task.status is not Status.COMPLETE and heard
         case "follow":
             return name in here.own and not (here.mode == "flight" and view.following)
         case "desk":
@@ -182,6 +185,8 @@ def label(here: Situation, action: Action) -> str:
             return "play/pause"
         case "pause" if view.state.paused:
             return "resume"
+        case "quit" if here.inline:
+            return "quit"
         case "desk" if here.mode == "flight":
             return f"{waiting} waiting" if (waiting := len(needs(view.state))) else "desk"
         case "desk":

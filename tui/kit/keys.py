@@ -112,7 +112,7 @@ ACTIONS: tuple[Action, ...] = (
     _action("editor", "E", "editor", "Open this screen's text in $EDITOR", "App"),
     _action("pager", "P", "pager", "Open this screen's text in $PAGER", "App"),
     _action("screenshot", "f12", "screenshot", "Save a screenshot as SVG", "App"),
-    _action("quit", "q", "detach", "Leave the dashboard; the engine keeps running", "App", 10),
+    _action("quit", "q", "detach", "Leave the dashboard; an engine in the background keeps running", "App", 10),
 )
 
 BY_NAME: Mapping[str, Action] = {action.name: action for action in ACTIONS}

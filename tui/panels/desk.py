@@ -23,6 +23,7 @@ from tui.kit.sheet import Sheet
 from tui.kit.view import View
 from tui.panels.desk_text import proof_lines, queue_rows
 from tui.panels.draft_text import about_planning, asked_lines, draft_lines, draft_title
+from tui.panels.gate_text import heading
 
 SIDEWAYS = 16
 WIDE = 100
@@ -195,7 +196,7 @@ class Desk(Horizontal):
         """A question of the planner, or a plan to approve: what is asked, and what it is about."""
         width, _ = self.proof.room
         if width > 0 and view.gate is not None:
-            self.proof.set_title("QUESTION")
+            self.proof.set_title(heading(view.gate, None)[0])
             self.proof.set_lines(asked_lines(view, view.gate, width))
         width, _ = self.hunks.room
         if width > 0:

@@ -9,7 +9,7 @@ from engine.core.state import GateState, TaskState
 from engine.core.vocabulary import Claim, GateKind
 from engine.core.wording import plural
 from tui.kit.glyphs import of_verdict
-from tui.kit.paint import BLANK, Line, Span, cells_of, fitting, outside, spread, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, fitting, outside, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, short_hash
 
@@ -19,18 +19,21 @@ def gate_title(view: View, gate: GateState, at: int, of: int, width: int) -> Lin
     glyphs = view.glyphs
     task = view.state.tasks.get(gate.task)
     name = gate_name(view, gate)
-    kind, said = _heading(gate, task)
-    left: list[Span] = [(f"{glyphs.gate} {kind}  ", "gate bold"), (name, "fg bold"), (f" {glyphs.dash} {said}", "fg")]
+    kind, said = heading(gate, task)
+    left: list[Span] = [(f"{glyphs.gate} {kind}  ", "gate bold"), (name, "fg bold")]
+    more: Span = (f" {glyphs.dash} {said}", "fg")
     right: list[Span] = []
     if of > 1:
         right.append((f"{at} of {of}  [ ]  ", "gate"))
     if view.answers_in is not None:
         right.append((f"the demo answers in {view.answers_in:.0f} s  ", "warn bold"))
     right.append((f"{outside(gate.id)}  waiting {duration(view.now - gate.opened_at)}", "muted"))
+    if width_of([*left, more]) + width_of(right) + 2 <= width:  # the card says it, too
+        left.append(more)
     return spread(left, right, width)
 
 
-def _heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
+def heading(gate: GateState, task: TaskState | None) -> tuple[str, str]:
     """What the bar calls the gate, and what is the matter."""
     match gate.kind:
         case GateKind.FIX:

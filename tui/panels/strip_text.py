@@ -156,9 +156,12 @@ def _at_the_end(view: View, ahead: Outlook) -> tuple[str, str, str]:
 
 def _label_width(view: View, tasks: Sequence[TaskState | None], width: int, tall: bool, legend: int) -> int:
     """As wide as the longest title and as the legend below, while the time has room; then as its facts need."""
-    longest = max((cells_of(_title(task)) for task in tasks if task is not None), default=8) + 3
+    titles = [cells_of(_title(task)) + 3 for task in tasks if task is not None]
+    longest = max(titles, default=11)
     facts = max((width_of(_facts(view, task)) + 1 for task in tasks if task is not None), default=0)
     most = width - max(LEAST_TRACK, width // 2 if tall else LEAST_TRACK) - 1
+    if longest > max(most, width // 2):  # it is cut anyway: the time keeps its room, and the other titles are whole
+        longest = max([width * 2 // 5, *(one for one in titles if one <= most)])
     if not tall and longest + facts <= max(most, width // 2):
         longest += facts
     longest = max(longest, min(legend, width // 2))

@@ -103,6 +103,7 @@ class Page(Screen[None]):
             pane=self.pane_name(),
             hunks=self.has_hunks(),
             typing=isinstance(self.focused, Input),
+            inline=self.dev.options.inline,
         )
 
     def on_resize(self) -> None:
