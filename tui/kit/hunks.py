@@ -38,6 +38,12 @@ class Look(Struct, frozen=True, kw_only=True):
     """Cells that are scrolled away sideways."""
 
 
+def same(one: tuple[object, ...], other: tuple[object, ...]) -> bool:
+    """Drawn from the very same things, or from equal ones that are quickly compared: a change is known by itself."""
+    pairs = zip(one, other, strict=False)
+    return len(one) == len(other) and all(a is b or (not isinstance(a, list) and a == b) for a, b in pairs)
+
+
 def hunk_lines(
     files: Sequence[FileDiff], issues: Sequence[Issue], width: int, glyphs: Glyphs, look: Look
 ) -> tuple[list[Line], list[Hunk]]:

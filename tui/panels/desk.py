@@ -15,9 +15,9 @@ from engine.core.wording import plural
 from engine.link.protocol import Answered, AnyQuery, GetDiff, GetEvidence
 from tui.kit.diffing import FileDiff, parse
 from tui.kit.framed import Framed
-from tui.kit.hunks import Hunk, Look, hunk_lines
+from tui.kit.hunks import Hunk, Look, hunk_lines, same
 from tui.kit.needs import Need, needs
-from tui.kit.paint import BLANK, outside, wrap
+from tui.kit.paint import BLANK, Line, outside, wrap
 from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
 from tui.kit.view import View
@@ -147,6 +147,9 @@ class Desk(Horizontal):
         self.reading = False
         """On a narrow screen: the change is looked at."""
         self._sized = (-1, False)
+        self._laid: tuple[object, ...] = ()
+        """What the hunks were drawn from: a long change is not laid out anew for a clock."""
+        self._lines: list[Line] = []
 
     def compose(self) -> ComposeResult:
         with Vertical(id="reasons"):
@@ -200,7 +203,7 @@ class Desk(Horizontal):
             self.proof.set_lines(asked_lines(view, view.gate, width))
         width, _ = self.hunks.room
         if width > 0:
-            self.hunks.hunks = []
+            self.hunks.hunks, self._laid = [], ()
             self.hunks.set_title(*draft_title(view))
             self.hunks.set_lines(draft_lines(view, view.gate, width))
 
@@ -221,14 +224,18 @@ class Desk(Horizontal):
         issues = task.review.issues if task is not None and task.review is not None else ()
         hunks = self.hunks
         if not self._files:
-            hunks.hunks = []
+            hunks.hunks, self._laid = [], ()
             said = self._said(task.id) if task is not None and self.loaded and not self._error else ()
             why = outside(self._error) if self._error else "no change to show" if self.loaded else "loading the change"
             hunks.set_title(f"OUTPUT OF T{outside(task.id)}" if said and task is not None else "CHANGE")
             lines = [line for row in said for line in wrap(outside(row.text), width, row.style)]
             hunks.set_lines([((f"{why}; last output:" if said else why, "muted"),), *lines])
             return
-        lines, hunks.hunks = hunk_lines(self._files, issues, width, view.glyphs, hunks.look)
+        laid = (self._files, issues, width, view.glyphs, hunks.look)
+        if not same(laid, self._laid):
+            self._laid = laid
+            self._lines, hunks.hunks = hunk_lines(self._files, issues, width, view.glyphs, hunks.look)
+        lines = self._lines
         sep = view.glyphs.sep
         wrap_key, hunk_key, full_key = (self._key_of(name) for name in ("wrap", "match_next", "diff"))
         how = f"from column {hunks.look.left + 1}" if hunks.look.left else f"{wrap_key}: wrap"

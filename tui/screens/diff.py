@@ -6,7 +6,7 @@ from textual.binding import Binding
 
 from engine.link.protocol import GetDiff
 from tui.kit.diffing import FileDiff, parse
-from tui.kit.hunks import Look
+from tui.kit.hunks import Look, same
 from tui.kit.paint import BLANK, Line, Span, end_of_path, outside, spread, width_of
 from tui.kit.view import View
 from tui.panels.diff_text import diff_lines
@@ -35,6 +35,9 @@ class Diff(ListPage):
         self._files: list[FileDiff] = []
         self._error = ""
         self._text = ""
+        self._laid: tuple[object, ...] = ()
+        """What the lines were drawn from: a long file is not laid out anew for a clock."""
+        self._lines: list[Line] = []
         self.loaded = False
 
     def update_view(self, view: View) -> None:
@@ -97,8 +100,11 @@ class Diff(ListPage):
         more = f"{CONTEXTS[self._around]} lines around" if self._around == 1 else "whole file" if self._around else ""
         said = f" {sep} ".join(words for words in (f"{at + 1} of {len(self._files)}", how, more) if words)
         self.sheet.set_title(f"T{outside(task.id) if task else ''} {outside(file.path)}{note}", said)
-        lines, self._hunks = diff_lines(view, file, width, self._look)
-        return lines or [BLANK]
+        laid = (self._files, at, width, view.glyphs, self._look)
+        if not same(laid, self._laid):
+            self._laid = laid
+            self._lines, self._hunks = diff_lines(view, file, width, self._look)
+        return self._lines or [BLANK]
 
     # ── how it is looked at ──
 

@@ -13,7 +13,7 @@ from tui.screens.list_page import ListPage
 
 SHOWN: tuple[tuple[str, ...], ...] = (
     ("count", "date", "status"),
-    ("count", "day", "status"),
+    ("count", "date"),
     ("count", "day"),
     ("count",),
 )
@@ -91,7 +91,7 @@ def sprint_rows(view: View, sprints: Sequence[SprintLine], width: int) -> list[L
     }
     room = width - max(3 + cells_of(outside(sprint.id)) for sprint in sprints) - 1
     widths = {name: max(cells_of(words) for words in column) + 2 for name, column in columns.items()}
-    kept = next((one for one in SHOWN if sum(widths[name] for name in one) <= room), SHOWN[-1])
+    kept = next((one for one in SHOWN if sum(widths[name] for name in one) - 2 <= room), SHOWN[-1])
     rows: list[Line] = []
     for at, sprint in enumerate(sprints):
         here = sprint.id == view.state.sprint
@@ -99,6 +99,6 @@ def sprint_rows(view: View, sprints: Sequence[SprintLine], width: int) -> list[L
             (f" {view.glyphs.run if here else ' '} ", "accent"),
             (outside(sprint.id), "fg bold" if here else "fg"),
         ]
-        cells = [pad(columns[name][at], widths[name] - 2, right=name != "status") for name in kept]
+        cells = [pad(columns[name][at], widths[name] - 2, right=True) for name in kept]
         rows.append(spread(left, [("  ".join(cells), "muted")] if cells else [], width, gap=1))
     return rows
