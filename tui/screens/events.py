@@ -9,6 +9,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 from textual.widgets import Input
 
+from engine.core.clean import clean
 from engine.core.events import Envelope, encode, type_of
 from tui.kit.paint import Line, outside, wrap
 from tui.kit.row_list import RowList
@@ -78,7 +79,9 @@ class Log(ListPage):
         try:
             pretty = msgspec.json.format(encode(envelope.event), indent=2).decode(errors="replace")
         except UnicodeEncodeError:  # text that no journal could have kept
-            pretty = ascii(envelope.event)
+            pretty = msgspec.json.format(
+                msgspec.json.encode(_readable(msgspec.to_builtins(envelope.event))), indent=2
+            ).decode()
         return [row for line in pretty.split("\n") for row in _json_lines(line, width)]
 
     def moved(self, index: int) -> None:
@@ -91,6 +94,18 @@ class Log(ListPage):
     def sift(self, words: str) -> None:
         self._filter = words.strip().casefold()
         self._at_end = True
+
+
+def _readable(value: object) -> object:
+    """The same without what is no text: escape sequences, and halves of characters."""
+    match value:
+        case str():
+            return clean(value).encode("utf-8", "replace").decode()
+        case dict():
+            return {name: _readable(one) for name, one in value.items()}
+        case list() | tuple():
+            return [_readable(one) for one in value]
+    return value
 
 
 def _json_lines(line: str, width: int) -> list[Line]:
