@@ -35,11 +35,11 @@ def test_files_that_never_reached_the_disk_are_written_anew(repo: Path, gone: tu
 
 def test_a_tree_is_on_the_disk_before_anybody_hears_of_it(repo: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its content and its name: the journal may lie on another disk, and outlive what it names."""
-    synced: set[str] = set()
+    synced: set[int] = set()
     fsync = os.fsync
 
     def seen(fd: int) -> None:
-        synced.add(os.readlink(f"/proc/self/fd/{fd}"))
+        synced.add(os.fstat(fd).st_ino)
         fsync(fd)
 
     monkeypatch.setattr(os, "fsync", seen)
@@ -49,7 +49,7 @@ def test_a_tree_is_on_the_disk_before_anybody_hears_of_it(repo: Path, monkeypatc
     write(lane.path / "new.py")
     tree = work.check_scope(0, lane.tree, lane.base).tree
     place = work.store.git_objects / tree[:2] / tree[2:]
-    assert {str(place), str(place.parent)} <= synced
+    assert {place.stat().st_ino, place.parent.stat().st_ino} <= synced
 
 
 def test_an_object_without_content_is_none_and_can_be_written_again(repo: Path) -> None:

@@ -32,7 +32,7 @@ def write(git: Git, entries: Mapping[bytes, Entry], new: Iterable[Entry], width:
         raise GitError(("write-tree",), 128, "no git directory to write a tree to")
     objects = git.git_dir / "objects"
     path = objects / name[:2] / name[2:]
-    if not path.is_file():
+    if not (path.is_file() and path.stat().st_size):  # an empty one is what a power cut leaves
         if not path.parent.is_dir():
             path.parent.mkdir(exist_ok=True)
             files.sync(objects)
