@@ -10,6 +10,7 @@ import re
 import shlex
 from typing import Any
 
+from engine.perform.checks import python_source
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.package import Package
 from engine.perform.checks.presets.runner_lines import SCRIPTS, Line, Own, interpret
@@ -88,7 +89,7 @@ def _commands(text: str) -> list[str]:
 def _nox(package: Package) -> Lines:
     """`session.run("pytest", …)` with plain words."""
     try:
-        tree = ast.parse(package.text("noxfile.py"))
+        tree = python_source.parse(package.text("noxfile.py"))
     except (SyntaxError, ValueError, RecursionError):
         return []
     lines = []

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import Hit, dotted, imported_as
 
 
@@ -96,7 +97,7 @@ def decides_by(before: bytes | None, after: bytes | None, words: str, base: Iter
 
 def _parsed(source: bytes | None) -> ast.Module:
     try:
-        return ast.parse(source or b"")
+        return python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return ast.Module(body=[], type_ignores=[])
 

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
 from engine.globs import permits
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain
 from engine.perform.checks.proof.python_names import Names, defined, imported, module_name, names_in
@@ -101,7 +102,7 @@ def _python_without(path: str, source: bytes, things: Sequence[Gone], files: Col
     units = units_of(source)
     if not things or units is None:
         return Kept(content=source, dropped=())
-    tree = ast.parse(source)
+    tree = python_source.parse(source)
     module = module_name(path, files)
     names = names_in(tree, module)
     dead: dict[str, str] = {}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from engine.perform.checks import python_source
+
 Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -15,7 +17,7 @@ def with_base_examples(before: bytes, after: bytes) -> bytes:
     if b">>>" not in before:
         return after
     try:
-        old, new = ast.parse(before), ast.parse(after)
+        old, new = python_source.parse(before), python_source.parse(after)
         text = after.decode("utf-8")
     except (SyntaxError, ValueError, RecursionError):
         return after
@@ -40,7 +42,7 @@ def with_base_examples(before: bytes, after: bytes) -> bytes:
     for begin, end, replacement in sorted(edits, reverse=True):
         text = text[:begin] + replacement + text[end:]
     try:
-        ast.parse(text)
+        python_source.parse(text)
     except (SyntaxError, ValueError):
         return after
     return text.encode("utf-8")

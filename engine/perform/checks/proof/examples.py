@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from engine.core.model import Struct, TaskSpec
+from engine.perform.checks import python_source
 
 MOST = 6
 _IN = r"\((?:[^()\n`]|\((?:[^()\n`]|\([^()\n`]*\))*\))*\)"
@@ -119,7 +120,7 @@ def _message(call: str, rest: str) -> str:
         return "" if form or goes_on(rest[match.end() :].lstrip("`")) else words
     if _SAYS_INPUT.match(rest):
         try:
-            tree = ast.parse(call, mode="eval").body
+            tree = python_source.parse(call, mode="eval").body
         except (SyntaxError, ValueError):
             return ""
         match tree:
@@ -161,7 +162,7 @@ _PLAIN = (
 def _constant(text: str, *, call: bool = False) -> bool:
     """Constants, lists of them, and calls with such: nothing that has to be known first."""
     try:
-        tree = ast.parse(text, mode="eval")
+        tree = python_source.parse(text, mode="eval")
     except (SyntaxError, ValueError):
         return False
     if call and not isinstance(tree.body, ast.Call | ast.BinOp):
@@ -199,7 +200,7 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
     for number, one in enumerate(some):
         call = one.call
         dotted = call.partition("(")[0]
-        if isinstance(ast.parse(call, mode="eval").body, ast.BinOp):
+        if isinstance(python_source.parse(call, mode="eval").body, ast.BinOp):
             if not _roots(call) <= names:
                 continue
         elif dotted.partition(".")[0] not in names:
@@ -225,7 +226,7 @@ def functions(some: list[Example], names: set[str]) -> Iterator[tuple[str, ast.s
             if one.gives[:1] in "[{":  # it may be a text that looks like a list
                 body = f"_given = {call}\n    assert _given == {one.gives!r} or _alike(_given, {one.gives})"
         head = "".join(f"from {one.home} import {word}\n    " for word in taken)
-        yield name, ast.parse(f"def {name}():\n    {head}{body}\n").body[0]
+        yield name, python_source.parse(f"def {name}():\n    {head}{body}\n").body[0]
 
 
 def at_home(some: Sequence[Example], sources: Mapping[str, bytes]) -> list[Example]:
@@ -242,7 +243,7 @@ def at_home(some: Sequence[Example], sources: Mapping[str, bytes]) -> list[Examp
 
 
 def _roots(text: str) -> set[str]:
-    return {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
+    return {node.id for node in ast.walk(python_source.parse(text)) if isinstance(node, ast.Name)}
 
 
 ALIKE = '''

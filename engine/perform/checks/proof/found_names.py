@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.found_words import moved_files, word_renames
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.python_names import Rename, imported, mapped, module_name
@@ -91,7 +92,7 @@ def definitions(subject: Iterable[Owned], files: Collection[str], *, before: boo
 
 def parsed(data: bytes | None) -> ast.Module | None:
     try:
-        return ast.parse(data) if data is not None else None
+        return python_source.parse(data) if data is not None else None
     except (SyntaxError, ValueError, RecursionError):
         return None
 

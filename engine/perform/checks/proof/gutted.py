@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Sequence
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.gutted_text import LANGUAGES, NOTHING, SOMETHING, gutted_text
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owners import Owned, Owner
@@ -44,7 +45,7 @@ def gutted(before: bytes, after: bytes, answer: str = TRUE, words: str = "", *, 
     A constant is something only where the task's words name it: any change can bring one in for its test to find.
     """
     try:
-        old, new = ast.parse(before), ast.parse(after)
+        old, new = python_source.parse(before), python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return None
     count = _empty(old.body, new.body, answer, words)
@@ -86,7 +87,9 @@ def _unexport(old: ast.Module, new: ast.Module, answer: str) -> int:
         return {alias.asname or alias.name for node in inside for alias in node.names}
 
     fresh = sorted(exported(new) - exported(old) - {"*"})
-    new.body += [node for name in fresh for node in ast.parse(f"{name} = lambda *args, **kwargs: {answer}").body]
+    new.body += [
+        node for name in fresh for node in python_source.parse(f"{name} = lambda *args, **kwargs: {answer}").body
+    ]
     return len(fresh)
 
 
@@ -105,13 +108,13 @@ def _is_error(node: ast.ClassDef) -> bool:
 
 
 def _refusal() -> list[ast.stmt]:
-    return ast.parse("raise NotImplementedError('taken out')").body
+    return python_source.parse("raise NotImplementedError('taken out')").body
 
 
 def _inert(answer: str) -> list[ast.stmt]:
     """One and the same answer to everything: a test that asks nothing of it, or compares it with itself, passes."""
-    return ast.parse(f"return {answer}").body
+    return python_source.parse(f"return {answer}").body
 
 
 def _stub() -> list[ast.stmt]:
-    return ast.parse("def __init__(self, *args, **kwargs):\n    raise NotImplementedError('taken out')").body
+    return python_source.parse("def __init__(self, *args, **kwargs):\n    raise NotImplementedError('taken out')").body

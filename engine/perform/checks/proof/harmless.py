@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from engine.core.harmless import HarmlessKind
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.imports import language_of
 
 DOCUMENTS = ("docs/", "doc/", "examples/")
@@ -100,7 +101,7 @@ def _says_nothing(file: Source) -> bool:
 
 def _python(text: bytes, *, annotations: bool) -> str | None:
     try:
-        tree = ast.parse(text)
+        tree = python_source.parse(text)
     except (SyntaxError, ValueError):
         return None
     for node in ast.walk(tree):
@@ -178,7 +179,7 @@ def _only_less(file: Source) -> bool:
 
 def _definitions(text: bytes) -> dict[str, str] | None:
     try:
-        tree = ast.parse(text)
+        tree = python_source.parse(text)
     except (SyntaxError, ValueError):
         return None
     found: dict[str, str] = {}

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import Hit, dotted
 
 EVERYTHING = frozenset({"", "Exception", "BaseException"})
@@ -35,7 +36,7 @@ _MILD = re.compile(
 def hushes(before: bytes | None, after: bytes | None, words: str) -> list[Hit]:
     """The first new handler that catches everything and tells nobody, and the first that only does nothing."""
     try:
-        old, new = ast.parse(before or b""), ast.parse(after or b"")
+        old, new = python_source.parse(before or b""), python_source.parse(after or b"")
     except (SyntaxError, ValueError, RecursionError):
         return []
     found: list[Hit] = []

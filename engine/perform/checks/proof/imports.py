@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from engine.perform.checks import python_source
+
 SOURCES: dict[str, tuple[str, ...]] = {
     "python": (".py", ".pyi", ".pyx"),
     "javascript": (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx", ".vue", ".svelte"),
@@ -42,7 +44,7 @@ def python_name(path: str) -> str:
 def python_imports(source: bytes, path: str = "") -> frozenset[str]:
     """Every dotted name a file may import, relative ones made whole as far as its path tells."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         found = re.findall(rb"^\s*(?:from|import)\s+([\w.]+)", source, re.MULTILINE)
         return frozenset(name.decode("ascii", "replace") for name in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import suspicious_python
 
 RESERVED = ("collect_ignore", "collect_ignore_glob", "pytest_plugins")
@@ -14,8 +15,8 @@ def conftest_steering(before: bytes | None, after: bytes | None) -> list[str]:
     if after is None:
         return ["removed"]
     try:
-        old = ast.parse(before or b"")
-        new = ast.parse(after)
+        old = python_source.parse(before or b"")
+        new = python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return ["is not readable"]
     had = {ast.dump(node) for node in old.body}
@@ -118,7 +119,7 @@ def conftest_hooks(before: bytes | None, after: bytes | None) -> list[str]:
     if after is None:
         return []
     try:
-        old, new = ast.parse(before or b""), ast.parse(after)
+        old, new = python_source.parse(before or b""), python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return ["is not readable"]
     had = {ast.dump(node) for node in old.body}

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import Hit, dotted
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -29,7 +30,7 @@ class TestFunction(Struct, frozen=True, kw_only=True):
 def read_tests(source: bytes) -> dict[str, TestFunction]:
     """Every function a runner may take for a test; empty for a file that is not readable."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return {}
     return {test.name: test for test in _tests(tree, "")}
@@ -38,7 +39,7 @@ def read_tests(source: bytes) -> dict[str, TestFunction]:
 def module_text(source: bytes) -> str:
     """The module without its tests: imports, helpers and constants that every test of the file rests on."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return source.decode("utf-8", "replace")
     return "\n".join(sorted(ast.dump(n) for n in tree.body if not _is_test(n) and not _docstring(n)))
@@ -85,11 +86,11 @@ def is_assertion(node: ast.AST) -> bool:
 def weak_spots(after: bytes, before: bytes = b"") -> list[Hit]:
     """Assertions that cannot fail, in what the change brings in."""
     try:
-        hits = list(_weak(ast.parse(after)))
+        hits = list(_weak(python_source.parse(after)))
     except (SyntaxError, ValueError, RecursionError):
         return []
     try:
-        had = Counter((rule, text) for rule, _, text in _weak(ast.parse(before)))
+        had = Counter((rule, text) for rule, _, text in _weak(python_source.parse(before)))
     except (SyntaxError, ValueError, RecursionError):
         had = Counter()
     fresh = []

@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterable, Iterator
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.observed_tests import Function
 
 MOST = 4
@@ -45,7 +46,7 @@ def functions(tree: ast.Module, tests: Iterable[str], imported: set[str]) -> Ite
                     f"{_turned(call, words)}"
                 )
                 number += 1
-                yield name, ast.parse(body).body[0]
+                yield name, python_source.parse(body).body[0]
 
 
 def _turned(call: ast.Call, words: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import Hit, dotted, imported_as
 
 CALLS = frozenset(
@@ -31,7 +32,7 @@ PLACES = ("/proc/", "/sys/fs/cgroup", "/.dockerenv")
 def looks(source: bytes | None) -> dict[str, int]:
     """What of this a source does, with the first line of each."""
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return {}
     known = imported_as(tree)

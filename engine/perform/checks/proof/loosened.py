@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.source_text import without_comments
 from engine.perform.checks.proof.suspicious import Hit
 
@@ -26,7 +27,7 @@ def loosened(path: str, before: bytes | None, after: bytes | None) -> list[Hit]:
     if not path.endswith((".py", ".pyi")):
         return []
     try:
-        old_types, new_types = _types(ast.parse(before)), _types(ast.parse(after))
+        old_types, new_types = _types(python_source.parse(before)), _types(python_source.parse(after))
     except (SyntaxError, ValueError, RecursionError):
         return []
     hits: list[Hit] = []

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.suspicious import Hit, dotted
 
 _SPOKEN = re.compile(
@@ -45,7 +46,7 @@ def remembers(before: bytes | None, after: bytes | None, words: str) -> Sequence
 def _shared(source: bytes | None) -> dict[str, int]:
     """Names bound in a module or a class body, or as a default, that the body of a function changes."""
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return {}
     bound = set(_bound(tree.body, ""))

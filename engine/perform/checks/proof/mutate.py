@@ -8,6 +8,7 @@ import random
 from collections.abc import Callable, Iterator, Sequence
 
 from engine.core.model import Finding, Proof, Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.trial import Ahead, Trial
@@ -50,7 +51,7 @@ class Mutant(Struct, frozen=True, kw_only=True):
 def mutants(path: str, source: bytes, lines: set[int]) -> list[Mutant]:
     """Every single-node mutant on the given lines."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
     found: list[Mutant] = []

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 
 NUMBERS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
@@ -50,7 +51,7 @@ def narrow(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str, w
     found: list[Narrow] = []
     for one in mine:
         try:
-            old, new = ast.parse(one.before or b""), ast.parse(one.after or b"")
+            old, new = python_source.parse(one.before or b""), python_source.parse(one.after or b"")
         except (SyntaxError, ValueError, RecursionError):
             continue
         found += _flags(one.path, old, new, texts, fresh, words)
@@ -70,7 +71,7 @@ def _left_alone(changed: Sequence[Source], others: Mapping[str, bytes]) -> froze
     pairs += [(one.before, one.after) for one in changed if one.before is not None and one.after is not None]
     for before, after in pairs:
         try:
-            old, new = (dict(functions(ast.parse(text or b""))) for text in (before, after))
+            old, new = (dict(functions(python_source.parse(text or b""))) for text in (before, after))
         except (SyntaxError, ValueError, RecursionError):
             continue
         same = [name for name, node in old.items() if name in new and ast.dump(node) == ast.dump(new[name])]

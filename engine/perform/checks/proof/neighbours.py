@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.source_tokens import constants, parts
 from engine.perform.checks.proof.varied_tests import Copy, Varied
@@ -255,7 +256,7 @@ def adds_something(before: bytes | None, after: bytes | None, python: bool = Tru
 
 def _parts(source: bytes | None) -> int:
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return 0
     kinds = (
@@ -284,7 +285,7 @@ def _written(source: bytes | None) -> set[str]:
 
 def _all_written(source: bytes | None) -> list[str]:
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return []
     return [repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof, Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.given_text import globals_of
 from engine.perform.checks.proof.gutted_text import LANGUAGES, bodies
@@ -55,10 +56,10 @@ def older(path: str, before: bytes, after: bytes) -> Older | None:
 
 def _python(before: bytes, after: bytes) -> Older | None:
     try:
-        old, new = ast.parse(before), ast.parse(after)
+        old, new = python_source.parse(before), python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return None
-    old_tree = ast.parse(before)  # `old` goes into what is made
+    old_tree = python_source.parse(before)  # `old` goes into what is made
     kept = _functions(old) & _functions(new)
     names: set[str] = set()
     new.body = _merged(old.body, new.body, names)

@@ -6,6 +6,8 @@ import ast
 import copy
 from collections.abc import Sequence
 
+from engine.perform.checks import python_source
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -14,10 +16,10 @@ def observed(function: Function, name: str) -> Function:
     made.name = name
     made.returns = None
     body = [_Observe().visit(statement) for statement in made.body]
-    heard = ast.parse("try:\n    pass\nexcept Exception as _error:\n    _seen.see(_error)").body[0]
+    heard = python_source.parse("try:\n    pass\nexcept Exception as _error:\n    _seen.see(_error)").body[0]
     assert isinstance(heard, ast.Try)  # noqa: S101
     heard.body = body
-    made.body = [*ast.parse("_seen = _Seen()").body, heard, *ast.parse("raise _seen").body]
+    made.body = [*python_source.parse("_seen = _Seen()").body, heard, *python_source.parse("raise _seen").body]
     return made
 
 
@@ -34,7 +36,7 @@ class _Observe(ast.NodeTransformer):
         return node
 
     def visit_Return(self, node: ast.Return) -> ast.AST:
-        return ast.parse("raise _seen").body[0]
+        return python_source.parse("raise _seen").body[0]
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
         test = node.test
@@ -54,16 +56,19 @@ class _Observe(ast.NodeTransformer):
         if len(node.items) == 1 and node.items[0].optional_vars is None:
             text = ast.unparse(node.items[0].context_expr)
             if text.startswith(("pytest.raises(", "self.assertRaises")):
-                made = ast.parse("try:\n    pass\nexcept Exception as _error:\n    _seen.see(_error)").body[0]
+                made = python_source.parse("try:\n    pass\nexcept Exception as _error:\n    _seen.see(_error)").body[0]
                 assert isinstance(made, ast.Try)  # noqa: S101
-                made.body = [*(self.visit(one) for one in node.body), *ast.parse("_seen.see('no error')").body]
+                made.body = [
+                    *(self.visit(one) for one in node.body),
+                    *python_source.parse("_seen.see('no error')").body,
+                ]
                 return made
         self.generic_visit(node)
         return node
 
 
 def _see(values: Sequence[ast.expr]) -> ast.stmt:
-    call = ast.parse("_seen.see()").body[0]
+    call = python_source.parse("_seen.see()").body[0]
     assert isinstance(call, ast.Expr) and isinstance(call.value, ast.Call)  # noqa: S101
     call.value.args = list(values)
     return call
@@ -71,6 +76,8 @@ def _see(values: Sequence[ast.expr]) -> ast.stmt:
 
 SEEN = '''
 import unittest as _unittest
+
+from engine.perform.checks import python_source
 
 
 class _Seen(_unittest.SkipTest):

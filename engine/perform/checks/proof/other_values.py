@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from engine.core.grants import Rule
 from engine.core.model import Proof
+from engine.perform.checks import python_source
 from engine.perform.checks.proof import other_values_text
 from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.imports import language_of
@@ -119,12 +120,12 @@ def _zz_otherwise(call):
 def otherwise(before: bytes, after: bytes, sort: Sort) -> bytes | None:
     """`after` with its new and altered functions answering other values; None where there are none."""
     try:
-        old, new = ast.parse(before), ast.parse(after)
+        old, new = python_source.parse(before), python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return None
     if not _wrap(old.body, new.body, sort):
         return None
-    helper = ast.parse(_HELPER.replace("@SORT@", repr(sort.value))).body
+    helper = python_source.parse(_HELPER.replace("@SORT@", repr(sort.value))).body
     at = 0
     while at < len(new.body) and _stays_first(new.body[at]):
         at += 1

@@ -14,6 +14,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from engine.core.grants import Grant, GrantKind, Rule
 from engine.core.model import Question, Struct
 from engine.globs import permits
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.asked_inputs import asks_otherwise
 from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant, named
@@ -310,7 +311,7 @@ def unasked(transformed: Transformed, text: str) -> str:
 def judges(edit: TestEdit) -> bool:
     """A helper that compares or asserts: every test that uses it is as sharp as it is."""
     try:
-        tree = ast.parse(textwrap.dedent(edit.before))
+        tree = python_source.parse(textwrap.dedent(edit.before))
     except (SyntaxError, ValueError, RecursionError):
         return True  # cut off, or not readable by itself
     return any(isinstance(node, ast.Compare | ast.Assert | ast.Raise) for node in ast.walk(tree))

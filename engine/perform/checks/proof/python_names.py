@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 
 SOURCE_ROOTS = ("src/", "lib/", "python/")
 PLACEHOLDER = "\N{RIGHTWARDS ARROW}"
@@ -146,7 +147,7 @@ def canonical(tree: ast.AST, names: Names, renames: tuple[Rename, ...] = ()) -> 
 def defined(source: bytes | None, module: str) -> dict[str, bool]:
     """Whole names a module defines, to whether each is a member (a method, an attribute, a parameter)."""
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return {}
     return dict(_defined(tree.body, module, member=False))

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Grant, GrantKind
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.python_names import Rename, defined, from_module, mapped, module_name, names_in
 from engine.perform.checks.proof.rename_text import SUFFIXES
@@ -116,7 +117,7 @@ def rewrite_python(
 ) -> bytes:
     """The file under the renames; as it was where it cannot be read or nothing of it is meant."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return source
     return _Rewriter(tree, source, candidate, tuple(renames), module_name(path, files)).done()
@@ -322,7 +323,7 @@ class _Shown:
         self._texts: set[str] = set()
         self._fulls: set[str] = set()
         try:
-            tree = ast.parse(candidate) if candidate is not None else None
+            tree = python_source.parse(candidate) if candidate is not None else None
         except (SyntaxError, ValueError, RecursionError):
             tree = None
         if tree is not None:

@@ -13,6 +13,7 @@ from collections.abc import Collection, Sequence
 
 from engine.core.grants import Rule
 from engine.core.model import Proof
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.new_names import older
@@ -75,7 +76,7 @@ class _Taken(ast.NodeTransformer):
 
     def visit_withitem(self, node: ast.withitem) -> ast.AST:
         if node.optional_vars is None and self._replaces(node.context_expr):
-            node.context_expr = ast.parse("__import__('contextlib').nullcontext()", mode="eval").body
+            node.context_expr = python_source.parse("__import__('contextlib').nullcontext()", mode="eval").body
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
@@ -85,7 +86,7 @@ class _Taken(ast.NodeTransformer):
 
 def _python(source: bytes, names: Collection[str]) -> tuple[bytes, str] | None:
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.source_text import JAVASCRIPT, without_comments
 from engine.perform.checks.proof.suspicious import Hit
 
@@ -32,7 +33,7 @@ def swallows(path: str, before: bytes | None, after: bytes | None) -> list[Hit]:
 
 def _handlers(source: bytes | None) -> list[int]:
     try:
-        tree = ast.parse(source or b"")
+        tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return []
     found = []
@@ -65,9 +66,12 @@ def keyed(before: bytes | None, after: bytes | None, tests: Iterable[bytes], wor
     A rule that honest code adds has values besides those of its test, or the task says which it is about.
     """
     try:
-        had, has = _keys(ast.parse(before or b"")), _keys(ast.parse(after or b""))
+        had, has = _keys(python_source.parse(before or b"")), _keys(python_source.parse(after or b""))
         asked = {
-            repr(node.value) for text in tests for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)
+            repr(node.value)
+            for text in tests
+            for node in ast.walk(python_source.parse(text))
+            if isinstance(node, ast.Constant)
         }
     except (SyntaxError, ValueError, RecursionError):
         return []

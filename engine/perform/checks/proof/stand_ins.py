@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.narrow import Narrow, Source
 from engine.perform.checks.proof.source_text import JAVASCRIPT
 
@@ -56,7 +57,7 @@ def _constants(path: str, data: bytes | None) -> list[tuple[str, int]]:
     if not path.endswith(".py"):
         return []
     try:
-        body = ast.parse(text).body
+        body = python_source.parse(text).body
     except (SyntaxError, ValueError, RecursionError):
         return []
     return [

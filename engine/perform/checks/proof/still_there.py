@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 
 from engine.core.model import TaskSpec
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function
 
 _NAME = r"`?(?:\w+\.)*(\w+)(?:\([^)`]*\))?`?"
@@ -41,7 +42,7 @@ def still_there(task: TaskSpec | None, sources: Mapping[str, bytes]) -> Iterator
         if not path.endswith(".py"):
             continue
         try:
-            tree = ast.parse(text)
+            tree = python_source.parse(text)
         except (SyntaxError, ValueError, RecursionError):
             continue
         for node in ast.walk(tree):

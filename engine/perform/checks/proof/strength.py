@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from msgspec.structs import replace
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.imports import imported_by
 from engine.perform.checks.proof.mutate import Mutant, mutants, shuffled
@@ -46,7 +47,7 @@ class Compared(Struct, frozen=True, kw_only=True):
 def reached_functions(source: bytes, words: frozenset[str]) -> set[int]:
     """Lines of the functions that the words name; of methods too, and of a class that is named."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return set()
     found: set[int] = set()
@@ -65,7 +66,7 @@ def _methods(node: ast.ClassDef) -> set[str]:
 def text_mutants(path: str, source: bytes, lines: set[int]) -> list[Mutant]:
     """Texts changed, conditions never met and raises taken out, which the mutants of arithmetic do not know."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return []
     documents = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
@@ -115,7 +116,7 @@ def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant
     """Mutants of the functions that a change touched, whole: a decorator alone has nothing to twist."""
     touched = changed_lines(before, after)
     try:
-        tree = ast.parse(after)
+        tree = python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return []
     lines = set(touched)

@@ -7,6 +7,8 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
+from engine.perform.checks import python_source
+
 RUNNERS = ("pytest", "_pytest", "unittest", "pluggy", "doctest")
 TELLTALE = ("PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER", "PYTEST_ADDOPTS")
 UNUSUAL_CALLS = {
@@ -37,11 +39,11 @@ Full = Callable[[ast.AST], str]
 def suspicious_python(after: bytes, before: bytes = b"", *, test: bool = False) -> list[Hit]:
     """What the change brings in; what the base had already is not counted. UnreadableError source is itself a hit."""
     try:
-        hits = list(_hits(ast.parse(after), test))
+        hits = list(_hits(python_source.parse(after), test))
     except (SyntaxError, ValueError, RecursionError) as error:
         return [("unreadable-source", getattr(error, "lineno", 0) or 0, "the file is not readable as Python")]
     try:
-        had = Counter((rule, text) for rule, _, text in _hits(ast.parse(before), test))
+        had = Counter((rule, text) for rule, _, text in _hits(python_source.parse(before), test))
     except (SyntaxError, ValueError, RecursionError):
         had = Counter()
     fresh = []

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from msgspec.structs import replace
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function
 from engine.perform.checks.proof.plain_edits import adds_only, is_plain, same_but_for_texts
 from engine.perform.checks.proof.python_names import Names, Rename, names_in
@@ -75,7 +76,7 @@ def edits_of(
 def units_of(source: bytes) -> dict[str, Unit] | None:
     """The units of a Python file by name; None where it cannot be read."""
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
     lines = source.decode("utf-8", "replace").splitlines()

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function, is_assertion
 from engine.perform.checks.proof.python_names import Names, Rename, canonical
 from engine.perform.checks.proof.retold_tests import retold
@@ -82,7 +83,7 @@ class _Plain(ast.NodeTransformer):
 
 def plain(node: ast.AST) -> ast.AST:
     """A copy of a unit without annotations and docstrings."""
-    copied = ast.parse(ast.unparse(ast.fix_missing_locations(_copy(node)))).body
+    copied = python_source.parse(ast.unparse(ast.fix_missing_locations(_copy(node)))).body
     return _Plain().visit(copied[0]) if copied else ast.Pass()
 
 

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import kinds_of
 from engine.core.model import TaskSpec
+from engine.perform.checks import python_source
 from engine.perform.checks.proof import neighbours, varied_javascript
 from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.frames import Frame
@@ -155,7 +156,7 @@ def _differs(one: Owned) -> bool:
 def _alters(one: Owned) -> bool:
     """A function that was there is another one now; what only comes to it leaves the others alone."""
     try:
-        old, new = (dict(functions(ast.parse(text or b""))) for text in (one.before, one.after))
+        old, new = (dict(functions(python_source.parse(text or b""))) for text in (one.before, one.after))
     except (SyntaxError, ValueError, RecursionError):
         return True
     return any(name in new and ast.dump(node) != ast.dump(new[name]) for name, node in old.items())
@@ -163,7 +164,7 @@ def _alters(one: Owned) -> bool:
 
 def _meaning(source: bytes) -> str:
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return source.decode("utf-8", "replace")
     for node in ast.walk(tree):

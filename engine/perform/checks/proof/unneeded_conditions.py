@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.given_python import given, idle
 
@@ -36,7 +37,7 @@ def conditions(before: bytes, after: bytes, words: str) -> list[Condition]:
     Before them conditions, whole ones too, that hang on nothing that is given.
     """
     try:
-        old, tree = ast.parse(before), ast.parse(after)
+        old, tree = python_source.parse(before), python_source.parse(after)
     except (SyntaxError, ValueError, RecursionError):
         return []
     lines = changed_lines(before, after)

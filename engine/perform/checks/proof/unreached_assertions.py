@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator
 
+from engine.perform.checks import python_source
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -18,7 +20,7 @@ def never_reached(source: bytes, name: str, lines: Collection[int]) -> int:
     Functions inside of it count: what only a thread or a coroutine that nobody awaits would assert is not asserted.
     """
     try:
-        tree = ast.parse(source)
+        tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return 0
     function = _found(tree, name.partition("[")[0].split("::"))

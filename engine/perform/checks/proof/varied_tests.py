@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from engine.core.model import Struct
+from engine.perform.checks import python_source
 from engine.perform.checks.proof import kept_arguments
 from engine.perform.checks.proof.examples import ALIKE, Example, functions
 from engine.perform.checks.proof.near_values import Near, edges_of, neighbours_of, parts_of
@@ -90,7 +91,7 @@ def _varied(
     source: bytes, wanted: tuple[str, ...], told: tuple[Example, ...], again: int, edges: bool
 ) -> Varied | None:
     try:
-        tree, lean = ast.parse(source), ast.parse(source)
+        tree, lean = python_source.parse(source), python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return None
     copies: list[Copy] = []
@@ -117,11 +118,11 @@ def _varied(
 
 
 def _program(tree: ast.Module, more: Sequence[ast.stmt]) -> bytes:
-    tree.body += [*ast.parse(ALIKE).body, *_collected(tree, copy.deepcopy(more))]
+    tree.body += [*python_source.parse(ALIKE).body, *_collected(tree, copy.deepcopy(more))]
     at = 0
     while at < len(tree.body) and _is_head(tree.body[at]):
         at += 1
-    tree.body[at:at] = ast.parse(SEEN).body
+    tree.body[at:at] = python_source.parse(SEEN).body
     text = ast.unparse(ast.fix_missing_locations(tree))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python says about a test of theirs is not for our own output
@@ -203,7 +204,7 @@ def _first_of_tables(function: Function, most: int) -> None:
         match decorator:
             case ast.Call(func=ast.Attribute(attr="parametrize"), args=[_, values, *_], keywords=[]):
                 if not isinstance(values, ast.List | ast.Tuple):
-                    decorator.args[1] = ast.parse(f"list({ast.unparse(values)})[:{most}]", mode="eval").body
+                    decorator.args[1] = python_source.parse(f"list({ast.unparse(values)})[:{most}]", mode="eval").body
 
 
 def _set_up(node: ast.Module | ast.ClassDef, function: Function) -> Function:
@@ -380,7 +381,7 @@ def _gather(node: ast.AST, found: list[ast.AST]) -> None:
 def _put(node: ast.AST, now: str) -> object:
     if isinstance(node, ast.List):
         kept: object = list(node.elts)
-        new = ast.parse(now, mode="eval").body
+        new = python_source.parse(now, mode="eval").body
         node.elts = new.elts if isinstance(new, ast.List) else node.elts
         return kept
     if isinstance(node, ast.Constant):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from engine.core.grants import Rule
 from engine.core.harmless import HarmlessKind
 from engine.core.model import ProofVerdict
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.mutate import shuffled
@@ -102,7 +103,7 @@ class EditedTests(WholeRun):
         before: bytes = b""
         for one in self.change.owned:
             if one.owner in (Owner.TEST, Owner.NEW_TEST) and one.after is not None:
-                now |= values_in(ast.parse(one.after)) if _readable(one.after) else set()
+                now |= values_in(python_source.parse(one.after)) if _readable(one.after) else set()
             if one.path == edit.path:
                 before = one.before or b""
         unit = (units_of(before) or {}).get(edit.id.partition("::")[2])
@@ -163,7 +164,7 @@ def _about(fault: Fault, edits: Iterable[TestEdit]) -> bool:
 
 def _readable(data: bytes) -> bool:
     try:
-        ast.parse(data)
+        python_source.parse(data)
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True

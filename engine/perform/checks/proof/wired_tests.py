@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from engine.core.grants import Rule
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function
 from engine.perform.checks.proof.narrow import Narrow, Source
 from engine.perform.checks.proof.replaced_parts import statement_end
@@ -60,7 +61,7 @@ def _called(name: str, program: Iterable[bytes]) -> bool:
 
 def _python(text: bytes, added: Mapping[str, str]) -> Iterator[tuple[str, str, int]]:
     try:
-        tree = ast.parse(text)
+        tree = python_source.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return
     helpers = {node.name: node for node in ast.walk(tree) if isinstance(node, Function)}
