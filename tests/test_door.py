@@ -363,3 +363,22 @@ def test_what_may_be_imported_from(tmp_path: Path, entry: str, kept: bool, monke
         assert safe_path([given], str(start)) == ([given] if kept else [])
     monkeypatch.setattr(sys, "base_prefix", str(tmp_path))  # /usr with a repository in /usr/src
     assert safe_path([given], str(repo)) == ([given] if kept else [])
+
+
+def test_a_command_without_its_environment_says_so(tmp_path: Path) -> None:
+    """`bin/devteam` of a checkout that nobody installed."""
+    command = tmp_path / "bin" / "devteam"
+    command.parent.mkdir()
+    command.write_bytes((ROOT / "bin" / "devteam").read_bytes())
+    python = Path(sys.base_prefix) / "bin"
+    done = subprocess.run(
+        ["sh", str(command), "status"],
+        env={"PATH": f"{python}:/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert "it is not installed there" in done.stderr
+    assert f"pipx install {tmp_path}" in done.stderr
+    assert "Traceback" not in done.stderr
