@@ -12,7 +12,7 @@ from engine.bus import Bus
 from engine.clock import Clock
 from engine.core import events as ev
 from engine.core.activity import Countdown
-from engine.core.commands import Ack, AnyCommand
+from engine.core.commands import Ack, AnyCommand, Stop
 from engine.core.decide import Decisions, decide
 from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
@@ -32,6 +32,8 @@ JOURNAL_HOLD = "journal"
 """The wait of a run that cannot record anything."""
 LONGEST_HOLD = 30.0
 """Seconds between two tries to write to a journal whose disk is full or fails."""
+LOOKED_AT = 1.0
+"""Seconds after which such a wait has seen that somebody wants to stop."""
 
 Recorded = TypeVar("Recorded")
 
@@ -105,6 +107,7 @@ class Runner:
         self._tasks: dict[str, asyncio.Task[list[ev.AnyEvent]]] = {}
         self._woken = asyncio.Event()
         self._inbox: list[tuple[AnyCommand, asyncio.Future[Ack]]] = []
+        self._stop_asked = False
         self._snapshot_at = state.seq
         self._told: list[ev.AnyEvent] = []
 
@@ -138,6 +141,7 @@ class Runner:
         """A command to be obeyed before anything else is decided; the answer comes later."""
         answer: asyncio.Future[Ack] = asyncio.get_running_loop().create_future()
         self._inbox.append((command, answer))
+        self._stop_asked = self._stop_asked or isinstance(command, Stop)
         self._woken.set()
         return answer
 
@@ -284,20 +288,24 @@ class Runner:
         return task.result()
 
     async def _recorded(self, record: Callable[[], Recorded]) -> Recorded:
-        """Record something, as soon as the journal's disk takes it: nothing is decided, started or lost until then."""
+        """Record something, as soon as the journal's disk takes it: nothing is decided, started or lost until then.
+
+        Whoever wants it to stop meanwhile is obeyed, although that cannot be recorded: the next start finds it out."""
         tries, began = 0, self._clock.monotonic()
         while True:
             try:
                 return record()
             except (JournalFull, JournalBroken, JournalReadOnly) as error:
-                if self._clock.monotonic() - began > self.state.policy.limits.max_wait_seconds:
+                if self._stop_asked or self._clock.monotonic() - began > self.state.policy.limits.max_wait_seconds:
                     raise
                 pause = min(LONGEST_HOLD, 2.0 ** min(tries, 6))
                 until = self._clock.now() + pause
                 reason = f"{error.fault or MachineFault.STORE_FAULT}: {error} {error.hint}"
                 self._bus.publish(Countdown(effect=JOURNAL_HOLD, at=self._clock.now(), until=until, reason=reason))
                 tries += 1
-                await self._clock.sleep(pause)
+                while pause > 0 and not self._stop_asked:
+                    await self._clock.sleep(min(pause, LOOKED_AT))
+                    pause -= LOOKED_AT
 
     async def _obey(self) -> None:
         waiting, self._inbox = self._inbox, []

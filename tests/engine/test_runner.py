@@ -287,6 +287,39 @@ async def test_a_journal_that_stays_unwritable_ends_the_run_with_its_words(bench
     assert performer.running == 0, "the agent was ended"
 
 
+async def test_a_stop_is_obeyed_while_the_journal_cannot_be_written(bench: Bench) -> None:
+    """It cannot be recorded; whoever asked for it has the run ended all the same, and the next one goes on."""
+    performer = Scripted()
+    performer.hold = {"CallAgent"}
+    with bench.open() as journal:
+        real = journal.append
+        runner = bench.runner(journal, performer)
+        running = asyncio.create_task(runner.run(bench.options(Policy(limits=LimitPolicy(max_wait_seconds=1e9)))))
+        while not performer.begun.is_set():
+            await bench.clock.advance(1.0)
+
+        def full(*_: object) -> list[ev.Envelope]:
+            raise JournalFull("the disk is full", "make room")
+
+        journal.append = full  # type: ignore[method-assign, assignment]
+        held = asyncio.create_task(runner.send(Pause()))
+        for _ in range(20):
+            await bench.clock.advance(10.0)
+        assert not running.done(), "it waits for the disk"
+        sent = asyncio.create_task(runner.send(Stop(now=True)))
+        for _ in range(4):
+            await bench.clock.advance(1.0)
+        assert running.done()
+        with pytest.raises(JournalError, match="disk is full"):
+            await running
+        for one in (held, sent):
+            one.cancel()
+        journal.append = real  # type: ignore[method-assign]
+    assert performer.running == 0, "the agent was ended"
+    with bench.open() as journal:
+        assert (await bench.runner(journal, Scripted()).run(bench.options())).outcome == "done"
+
+
 async def test_what_the_user_edits_is_known_before_a_task_is_taken_and_before_the_end(bench: Bench) -> None:
     """No watcher told of it: the plan grows when its last task is done; the run does not end beside an open task."""
     more = plan_of(*PLAN.tasks(), TaskSpec(id="1.3", title="C"))
