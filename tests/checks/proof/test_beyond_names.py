@@ -62,3 +62,10 @@ def test_a_plan_that_asks_for_more_is_not_held_to_names() -> None:
     after = BOOK.replace("undo", "back").replace("pop()", "pop(0)")
     assert said("a.py", BOOK, after, BACK, proof="") == ""
     assert said("a.py", BOOK, after, BACK, proof="none (move, refactoring)") == ""
+
+
+@pytest.mark.parametrize("told", ["nothing to undo", "nothing to back"])
+def test_a_text_may_follow_the_name_or_stay(told: str) -> None:
+    after = BOOK.replace("undo", "back").replace("nothing to back", told)
+    assert said("a.py", BOOK, after, BACK) == ""
+    assert said("a.py", BOOK, after.replace(told, "nothing"), BACK) != ""

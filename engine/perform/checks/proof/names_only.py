@@ -23,8 +23,10 @@ def names_only(changed: Sequence[Owned], found: FoundNames, files: Collection[st
     modules = {one.scope for one in before.values()} - set(before)
     words = {one.old_last: one.new_last for one in found.renames if one.old not in modules}
     places = words | {one.old_last: one.new_last for one in found.renames}
-    new = _pieces(python, {}, before=False)
-    if new is None or not any(_pieces(python, one, before=True) == new for one in (words, places)):
+    if not any(
+        (new := _pieces(python, one, before=False)) is not None and _pieces(python, one, before=True) == new
+        for one in (words, places)
+    ):
         return False
     if not _targets(python, found, files):
         return False  # something is taken from elsewhere
@@ -85,7 +87,7 @@ def _pieces(python: Iterable[Owned], words: Mapping[str, str], *, before: bool) 
         for node in tree.body:
             if isinstance(node, ast.Import | ast.ImportFrom) or _lists_names(node):
                 continue  # what an import stands for is compared by `_targets`
-            piece = dump_plain(_Renamed(words).visit(node))
+            piece = dump_plain(_Renamed(words, names=before).visit(node))
             if not piece.startswith("Expr(value=Constant") and not _alias(piece):
                 found[piece] += 1
     return found
@@ -115,17 +117,18 @@ def _alias(piece: str) -> bool:
 class _Renamed(ast.NodeTransformer):
     """Words of the tree as the change calls them."""
 
-    def __init__(self, words: Mapping[str, str]) -> None:
-        self._now = words
+    def __init__(self, words: Mapping[str, str], *, names: bool) -> None:
+        """`names`: not only those in texts, which may follow or stay."""
+        self._now, self._names = words, names
         self._said = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, words))})(?!\w)")
 
     def visit(self, node: ast.AST) -> ast.AST:
         self.generic_visit(node)
-        for field in ("id", "attr", "arg", "name", "asname"):
+        for field in ("id", "attr", "arg", "name", "asname") if self._names else ():
             word = getattr(node, field, None)
             if isinstance(word, str):
                 setattr(node, field, self._now.get(word, word))
-        if isinstance(node, ast.Global | ast.Nonlocal):
+        if self._names and isinstance(node, ast.Global | ast.Nonlocal):
             node.names = [self._now.get(word, word) for word in node.names]
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node.value = self._said.sub(lambda word: self._now[word[0]], node.value) if self._now else node.value
