@@ -37,6 +37,7 @@ __all__ = [
     "as_scripted",
     "demo_attended",
     "inline",
+    "outliving_the_terminal",
     "prepare",
     "run",
     "run_demo",
@@ -128,12 +129,21 @@ def _signals(session: Session) -> Iterator[None]:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, stop)
+    try:
+        with outliving_the_terminal():
+            yield
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+@contextlib.contextmanager
+def outliving_the_terminal() -> Iterator[None]:
+    """SIGHUP is ignored."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
         yield
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
         signal.signal(signal.SIGHUP, before)
 
 

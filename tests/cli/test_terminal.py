@@ -15,6 +15,7 @@ import pyte
 import pytest
 
 from tests.cli.ground import CONFIG, Ground, make, trusted
+from tests.engine.test_controller import REST, planner, task, writes
 from tests.patience import Deadline, patience
 
 
@@ -134,6 +135,28 @@ def test_a_run_whose_terminal_is_lost_goes_on_by_its_policy(tmp_path: Path, home
     assert "watching  nobody; now: gates.detached = pause" in ground.run("status").out
     assert ground.run("stop", "--now").code == 0
     terminal.process.wait(timeout=patience(60))
+
+
+WORDS = planner("", task("1.1", "src/a.txt")) + writes('task = "1.1"', "src/a.txt", "good")
+IDEA = WORDS + REST.replace("a.txt", "src/a.txt")
+
+
+@pytest.mark.parametrize("lost_at", ["the plan", "a task"])
+def test_an_idea_goes_on_when_its_terminal_is_lost(tmp_path: Path, home: Path, lost_at: str) -> None:
+    """PRD, plan and sprint are runs one after another: the loss holds for those that are still to come."""
+    config = CONFIG.replace('"auto"', '"gated"')
+    ground = trusted(make(tmp_path / "repo", home, config=config, plan="", scenario=IDEA))
+    terminal = Terminal(ground, "implement", "write words", *(["--approve"] if lost_at == "a task" else []))
+    terminal.until("G1 [")
+    os.close(terminal._fd)
+    ended = terminal.process.wait(timeout=patience(60))
+    if lost_at == "the plan":
+        assert ended == 3, "nobody approves a plan for the user"
+        assert [gate["kind"] for gate in ground.status()["gates"]] == ["prd"]
+        assert ground.run("answer", "G1", "yes").code == 0
+        ended = ground.run("implement", "--approve", "--unattended").code
+    assert ended == 0
+    assert ground.read("src/a.txt") == "good\n", "it is landed"
 
 
 def test_control_c_and_control_d_at_a_gate(tmp_path: Path, home: Path) -> None:

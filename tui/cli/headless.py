@@ -8,7 +8,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ParamSpec
 
 from engine.core import events as ev
 from engine.core.clean import clean_line
@@ -32,14 +32,15 @@ _STYLE = {
 
 
 Show = Callable[[ev.Envelope, "State"], None]
+P = ParamSpec("P")
 
 
 def printer(json: bool) -> Show:
     """Prints events as JSON lines, as coloured lines on a terminal, or as plain ones."""
     if json:
-        return _undisturbed(lambda envelope, _state: say.json_line(ev.encode_envelope(envelope)))
+        return undisturbed(lambda envelope, _state: say.json_line(ev.encode_envelope(envelope)))
     if not sys.stdout.isatty():
-        return _undisturbed(_plain)
+        return undisturbed(_plain)
     from rich.console import Console
     from rich.text import Text
 
@@ -51,7 +52,7 @@ def printer(json: bool) -> Show:
             head = Text(f"{done}/{total} ${state.spent_usd:.2f} ", style="dim")
             console.print(head + Text(line, style=_STYLE.get(ev.type_of(envelope.event), "")))
 
-    return _undisturbed(show)
+    return undisturbed(show)
 
 
 def held(reason: str) -> None:
@@ -60,12 +61,12 @@ def held(reason: str) -> None:
         sys.stderr.write(f"waiting: {clean_line(reason, 600)}\n")
 
 
-def _undisturbed(show: Show) -> Show:
-    """The run goes on when its words cannot be written any more: the reader left, the disk is full."""
+def undisturbed(show: Callable[P, None]) -> Callable[P, None]:
+    """The run goes on when its words cannot be written any more: the reader or the terminal is gone, the disk full."""
 
-    def shown(envelope: ev.Envelope, state: State) -> None:
+    def shown(*args: P.args, **kwargs: P.kwargs) -> None:
         try:
-            show(envelope, state)
+            show(*args, **kwargs)
         except (OSError, SystemExit):
             say.hush()
 
@@ -95,6 +96,9 @@ def attendant() -> Callable[[Session], Coroutine[None, None, None]]:
             if gate := _waiting(session):
                 say.out(f"\nno more answers from here: devteam answer {gate.id} {'|'.join(gate.choices)}")
                 say.flush()
+        except OSError:  # lost in the middle of a question
+            say.hush()
+            session.left_alone()
         finally:
             heard.close()
 

@@ -142,8 +142,8 @@ def work_all(
 
     from engine.core.closing import EXIT_CODES
     from engine.service.controller import Controller, Standing
-    from engine.service.running import Options, run
-    from tui.cli.headless import attendant, printer
+    from engine.service.running import Options, outliving_the_terminal, run
+    from tui.cli.headless import attendant, printer, undisturbed
 
     options = Options(
         attended=not way.unattended,
@@ -152,12 +152,14 @@ def work_all(
         trust=way.trust,
         no_sandbox=way.no_sandbox,
         utc_offset=say.utc_offset(),
+        at_terminal=way.asks,
         planning=ask,
     )
 
     async def one(desk: Desk, folder: SprintFolder, chosen: Options) -> State:
         return await run(desk, folder, chosen, printer(way.json), attendant() if way.asks else None)
 
+    @undisturbed
     def show(standing: Standing) -> None:
         say.json_line(standing) if way.json else say.out(standing.block())
         say.flush()
@@ -165,7 +167,8 @@ def work_all(
     controller = Controller(
         desk, options, one, show, today=say.today(), lands=lands, max_iterations=max_iterations, max_usd=max_usd
     )
-    outcome = asyncio.run(controller.work())
+    with outliving_the_terminal():  # also between two sprints, where no session ignores the signal
+        outcome = asyncio.run(controller.work())
     if not way.json:
         say.out("EXIT_SIGNAL: true" if outcome == "done" else f"ended: {outcome}")
         if needs := controller.needs():
@@ -253,6 +256,7 @@ def _talk(desk: Desk, folder: SprintFolder, ask: Ask, until: Until, way: _Way) -
         trust=way.trust,
         no_sandbox=way.no_sandbox,
         utc_offset=say.utc_offset(),
+        at_terminal=way.asks,
         until=until,
         planning=ask,
     )
