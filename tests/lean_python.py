@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
 PACKAGES = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
@@ -48,10 +49,36 @@ def _make(place: Path) -> None:
         for file in _files(package):
             # copies: a sandbox that shows this one need not show the one that runs the tests (a clone in /tmp)
             shutil.copytree(file, packages / file.name) if file.is_dir() else shutil.copy(file, packages / file.name)
+    _put_pytest(new, place)
+    new.rename(place)
+
+
+def _put_pytest(new: Path, place: Path) -> None:
     program = new / "bin" / "pytest"
     program.write_text(f'#!/bin/sh\nexec "{place}/bin/python" -m pytest "$@"\n')
     program.chmod(0o755)
-    new.rename(place)
+
+
+def without_us(environment: Path = Path(sys.prefix)) -> str:
+    """A Python that has all that this environment has but devteam itself, as every project's own: what we run in it
+    must not lean on our modules. The environment's own where a second one cannot be made."""
+    place = environment / f"without-us-{sys.version_info[0]}.{sys.version_info[1]}"
+    if not (place / "bin" / "python").exists():
+        try:
+            with (environment / "lean.lock").open("w") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                if not place.is_dir():
+                    new = place.with_suffix(".new")
+                    shutil.rmtree(new, ignore_errors=True)
+                    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(new)], check=True)
+                    [packages] = new.glob("lib/python3*/site-packages")
+                    # a folder that a .pth names is searched, and the .pth files within it (an editable devteam) are not
+                    (packages / "all.pth").write_text(sysconfig.get_path("purelib") + "\n")
+                    _put_pytest(new, place)
+                    new.rename(place)
+        except OSError:
+            return sys.executable
+    return str(place / "bin" / "python")
 
 
 def put_on_path() -> None:

@@ -17,8 +17,11 @@ from engine.core.sandboxes import SandboxName
 from engine.perform.checks.run.spec import IntegrityPolicy, Setting
 from engine.perform.process.probe import SandboxMode
 from engine.perform.process.spawner import ProcessSpawner
+from tests.lean_python import without_us
 
-PYTHON = sys.executable
+PYTHON = without_us()
+"""What runs the tests of the repositories: it cannot import devteam."""
+PATH = f"{Path(PYTHON).parent}:{Path(sys.executable).parent}:/usr/bin:/bin"
 GIT_ENV = {
     "PATH": os.environ["PATH"],
     "GIT_CONFIG_GLOBAL": "/dev/null",
@@ -174,7 +177,11 @@ def setting(folder: Path, **policy) -> Setting:
         checkout=folder / "checkout",
         scratch=folder / "scratch",
         evidence=folder / "evidence",
-        env={"PATH": f"{Path(PYTHON).parent}:/usr/bin:/bin", "HOME": str(folder), "LANG": "C.UTF-8"},
+        env={
+            "PATH": f"{Path(PYTHON).parent}:{Path(sys.executable).parent}:/usr/bin:/bin",
+            "HOME": str(folder),
+            "LANG": "C.UTF-8",
+        },
         confine=False,
         policy=IntegrityPolicy(**policy),
     )
@@ -182,5 +189,5 @@ def setting(folder: Path, **policy) -> Setting:
 
 def which(program: str) -> str | None:
     """The tools of the environment that runs the tests, before those of the machine."""
-    beside = Path(PYTHON).with_name(program)
-    return str(beside) if beside.exists() else shutil.which(program)
+    beside = [Path(python).with_name(program) for python in (PYTHON, sys.executable)]
+    return next((str(path) for path in beside if path.exists()), None) or shutil.which(program)

@@ -77,8 +77,6 @@ def _see(values: Sequence[ast.expr]) -> ast.stmt:
 SEEN = '''
 import unittest as _unittest
 
-from engine.perform.checks import python_source
-
 
 class _Seen(_unittest.SkipTest):
     """What a copy of a test saw, as the runner will report it: a skip costs a runner a tenth of a failure."""
