@@ -69,9 +69,11 @@ def run(
 class Beside:
     """A command that runs beside the suite and is heard when it is done."""
 
-    def __init__(self, *command: str) -> None:
+    def __init__(self, *command: str, more: Mapping[str, str] | None = None) -> None:
         self._said = tempfile.TemporaryFile()  # noqa: SIM115  it is read when the command has ended
-        self._process = subprocess.Popen(command, cwd=ROOT, stdout=self._said, stderr=subprocess.STDOUT)
+        self._process = subprocess.Popen(
+            command, cwd=ROOT, env={**os.environ, **(more or {})}, stdout=self._said, stderr=subprocess.STDOUT
+        )
 
     def failed(self) -> bool:
         return bool(self._process.poll())
@@ -108,12 +110,17 @@ def rewrite_assertions(root: Path = ROOT) -> None:
 
 def everything() -> int:
     lint = Beside("make", "-s", "lint")
-    hidden = [Beside(*command) for command in [with_it_hidden(os.environ.get("PATH", os.defpath))] if command]
-    rewrite_assertions()
     turn = {} if depth.deep() else depth.of_this_commit()
+    hidden = [
+        Beside(*command, more=depth.next_turn(turn))
+        for command in [with_it_hidden(os.environ.get("PATH", os.defpath))]
+        if command
+    ]
+    rewrite_assertions()
     if turn:
         print(
-            "Of the dear tests a third runs, by turns of commits (tests/depth.py); DEVTEAM_DEEP=1 runs all.", flush=True
+            f"Of the dear tests one in {depth.TURNS} runs, by turns (tests/depth.py); DEVTEAM_DEEP=1 runs all.",
+            flush=True,
         )
     code = run(["-m", ORDINARY], {**os.environ, **turn}, go_on=lambda: not lint.failed())
     if lint.end():

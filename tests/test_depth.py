@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.depth import DEAR, ROOT, TURN, TURNS, WHOLE, left_out, of_this_commit
+from tests.depth import DEAR, ROOT, TURN, TURNS, WHOLE, dear_by, left_out, next_turn, of_this_commit
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,19 @@ class Named:
     nodeid: str
 
 
-ITEMS = [Named(f"tests/{file}.py::test_{n}[{case}]") for file in "ab" for n in range(4) for case in "xyz"]
-DEAR_ONES = {item.nodeid for item in ITEMS if "test_0" not in item.nodeid}
+def id_of(item: Named) -> str:
+    return item.nodeid
+
+
+ITEMS = [
+    *(Named(f"tests/a/cases.py::test_{n}[{case}]@group") for n in range(3) for case in "uvwxyz"),
+    *(Named(f"tests/a/lone.py::test_{n}") for n in range(7)),
+    *(Named(f"tests/b/few.py::test_{n}") for n in range(2)),
+    *(Named(f"tests/b/pair.py::test_0[{case}]") for case in "xy"),
+]
+DEAR_ONES = {
+    item.nodeid for item in ITEMS if "/few" in item.nodeid or "test_0" not in item.nodeid or "/pair" in item.nodeid
+}
 
 
 @pytest.fixture(autouse=True)
@@ -46,19 +57,26 @@ def test_every_name_in_the_list_is_a_test() -> None:
 
 
 def test_each_has_its_turn_and_the_others_run_always(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
-    rested: list[str] = []
+    ran: list[str] = []
     for turn in range(TURNS):
         monkeypatch.setenv(TURN, str(turn))
         out = left_out(ITEMS, dear)
-        assert len(out) == len(DEAR_ONES) - len(DEAR_ONES) // TURNS
-        rested += out
-    assert sorted(rested) == sorted([*DEAR_ONES] * (TURNS - 1))
+        assert out <= DEAR_ONES
+        now = {item.nodeid for item in ITEMS} - out
+        cases = {name.partition("[")[0] for name in now if "[" in name}
+        assert cases == {item.nodeid.partition("[")[0] for item in ITEMS if "[" in item.nodeid}, "a case of each test"
+        assert {name.partition("::")[0] for name in now} == {name.partition("::")[0] for name in map(id_of, ITEMS)}
+        assert len(out) > len(DEAR_ONES) // 2
+        ran += now
+    assert set(ran) == set(map(id_of, ITEMS)), "none is forgotten"
+    assert max(ran.count(name) for name in DEAR_ONES) == TURNS // 2, "of two, each runs every other time"
 
 
 def test_a_changed_file_runs_whole(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
     monkeypatch.setenv(TURN, "0")
-    monkeypatch.setenv(WHOLE, "tests/a.py\n")
-    assert {name.partition("::")[0] for name in left_out(ITEMS, dear)} == {"tests/b.py"}
+    monkeypatch.setenv(WHOLE, "tests/a/cases.py\n")
+    assert {name.partition("::")[0] for name in left_out(ITEMS, dear)} >= {"tests/a/lone.py", "tests/b/few.py"}
+    assert not [name for name in left_out(ITEMS, dear) if "cases" in name]
 
 
 @pytest.mark.parametrize("more", [{}, {TURN: "1", "DEVTEAM_DEEP": "1"}], ids=["by hand", "deep"])
@@ -98,8 +116,38 @@ def test_the_commit_says_whose_turn_it_is(tmp_path: Path) -> None:
     assert "tests/tui/" in of_this_commit(tmp_path)[WHOLE].split()
 
 
-def test_a_changed_room_runs_whole(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
-    monkeypatch.setenv(TURN, "0")
-    assert left_out(ITEMS, dear)
-    monkeypatch.setenv(WHOLE, "tests/\n")
-    assert left_out(ITEMS, dear) == set()
+def test_in_a_changed_room_twice_as_many_have_their_turn(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
+    def rest(room: str) -> list[int]:
+        out = []
+        for turn in range(TURNS):
+            monkeypatch.setenv(TURN, str(turn))
+            out.append(sum(name.startswith(room) and "few" not in name for name in left_out(ITEMS, dear)))
+        return out
+
+    before, other = rest("tests/a/"), rest("tests/b/")
+    monkeypatch.setenv(WHOLE, "tests/a/\n")
+    assert sum(rest("tests/a/")) * 3 == sum(before) * 2
+    assert rest("tests/b/") == other
+
+
+def test_a_run_beside_it_takes_others(monkeypatch: pytest.MonkeyPatch, dear: Path) -> None:
+    assert next_turn({}) == {}
+    for turn in range(TURNS):
+        monkeypatch.setenv(TURN, str(turn))
+        first = left_out(ITEMS, dear)
+        monkeypatch.setenv(TURN, next_turn({TURN: str(turn), WHOLE: ""})[TURN])
+        assert len(first | left_out(ITEMS, dear)) > len(first)
+
+
+def test_what_takes_long_is_dear(tmp_path: Path) -> None:
+    found = tmp_path / "results.xml"
+    cases = (("test_depth", f"test_short[{n}]", 0.001) for n in range(3000))
+    told = [
+        *cases,
+        ("test_depth", "test_long[a]@group", 2.0),
+        ("test_depth", "test_long[b]", 2.0),
+        ("gone", "test_x", 9),
+    ]
+    rows = "".join(f'<testcase classname="tests.{file}" name="{name}" time="{t}"/>' for file, name, t in told)
+    found.write_text(f"<testsuites><testsuite>{rows}</testsuite></testsuites>")
+    assert dear_by(found) == {"tests/test_depth.py::test_short", "tests/test_depth.py::test_long"}
