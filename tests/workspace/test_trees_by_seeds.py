@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import random
 import subprocess
@@ -26,9 +27,15 @@ def listed(folder: Path, tree: str) -> dict[str, str]:
     return {os.fsdecode(path): head[:6].decode() for head, path in rows}
 
 
-def content(folder: Path, tree: str, path: str) -> bytes:
-    argv = ["git", "--git-dir", str(folder), "cat-file", "blob", f"{tree}:{path}"]
-    return subprocess.run(argv, env=PLAIN, check=True, capture_output=True).stdout
+def contents(folder: Path, tree: str, paths: list[str]) -> dict[str, bytes]:
+    argv = ["git", "--git-dir", str(folder), "cat-file", "--batch"]
+    asked = "".join(f"{tree}:{path}\n" for path in paths).encode()
+    said = io.BytesIO(subprocess.run(argv, env=PLAIN, input=asked, check=True, capture_output=True).stdout)
+    found = {}
+    for path in paths:
+        found[path] = said.read(int(said.readline().split()[2]))
+        assert said.read(1) == b"\n"
+    return found
 
 
 @pytest.mark.parametrize("seed", range(examples(4)))
@@ -44,7 +51,7 @@ def test_a_tree_is_told_by_what_differs_from_the_last(tmp_path: Path, seed: int)
         asked = chance.choice([NAMES, [*reversed(NAMES)], NAMES[: MANY + 5], NAMES[:3]])
         there = listed(git.git_dir, tree)
         assert rooms.files(tree) == tuple(sorted(there, key=os.fsencode))
-        wanted = {path: content(git.git_dir, tree, path) for path in asked if there.get(path, "").startswith("100")}
+        wanted = contents(git.git_dir, tree, [path for path in asked if there.get(path, "").startswith("100")])
         found = rooms.contents(tree, asked)
         assert dict(found) == wanted
         assert list(found) == list(wanted), "in the order they were asked for"
