@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.service.local import open_desk
 from tests.cli.ground import CONFIG, ROOT, Ground, make, trusted
 
-mcp = pytest.importorskip("mcp", reason="the extra mcp is not installed")
-
-from engine.service.local import open_desk  # noqa: E402
-from engine.service.mcp_tools import server  # noqa: E402
+pytestmark = pytest.mark.skipif(find_spec("mcp") is None, reason="the extra mcp is not installed")
+"""It is imported where it is used: to collect these tests every worker would pay a second for it."""
 
 GATED = CONFIG.replace('"auto"', '"gated"')
 
@@ -30,6 +30,8 @@ def gated(tmp_path_factory: pytest.TempPathFactory) -> Ground:
 
 
 def client(ground: Ground, answers: Any = None) -> Any:
+    import mcp
+
     words = ["-I", "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); from tui.cli.main import main; main()", "mcp"]
     started = mcp.StdioServerParameters(
         command=sys.executable, args=words, env=ground.environment(), cwd=str(ground.folder)
@@ -42,6 +44,8 @@ def text(result: Any) -> str:
 
 
 def answering(action: str, confirm: str, asked: list[str]) -> Any:
+    import mcp
+
     async def answer(_context: Any, params: Any) -> Any:
         asked.append(params.message)
         return mcp.types.ElicitResult(action=action, content={"confirm": confirm} if action == "accept" else None)
@@ -50,6 +54,10 @@ def answering(action: str, confirm: str, asked: list[str]) -> Any:
 
 
 async def test_what_an_agent_may_read_and_what_only_the_user_may_say(gated: Ground) -> None:
+    import mcp
+
+    from engine.service.mcp_tools import server
+
     asked: list[str] = []
     async with client(gated, answering("decline", "", asked)) as agent:
         tools = {tool.name: tool for tool in (await agent.list_tools()).tools}

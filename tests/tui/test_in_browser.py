@@ -14,6 +14,7 @@ import shutil
 import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,11 @@ import pytest
 from tests.cli.ground import CONFIG, Ground, make, trusted
 from tests.patience import eventually, patience
 
-aiohttp = pytest.importorskip("aiohttp", reason="the extra serve is not installed")
-pytest.importorskip("textual_serve", reason="the extra serve is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SERVED = all(find_spec(name) for name in ("aiohttp", "textual_serve"))
 pytestmark = [
     pytest.mark.torture,
+    pytest.mark.skipif(not SERVED, reason="the extra serve is not installed"),
     pytest.mark.skipif(CHROMIUM is None, reason="no Chromium here (Debian: apt-get install chromium)"),
 ]
 PORT = 8317
@@ -80,6 +81,8 @@ async def browsing(place: Path, url: str) -> AsyncIterator[Page]:
         told = profile / "DevToolsActivePort"
         await eventually(lambda: told.is_file() and told.read_text().strip(), 60)
         port = told.read_text().split()[0]
+        import aiohttp
+
         async with aiohttp.ClientSession() as session:
             async with session.get(f"http://127.0.0.1:{port}/json") as found:
                 (target,) = [one for one in await found.json() if one["type"] == "page"]
@@ -107,6 +110,8 @@ async def test_the_dashboard_in_a_page(tmp_path: Path) -> None:
     try:
         assert served.stdout
         url = re.search(r"http\S+", served.stdout.readline())[0]  # type: ignore[index]
+        import aiohttp
+
         async with aiohttp.ClientSession() as session:
             for address, headers, status in (
                 (f"http://127.0.0.1:{PORT}/", {}, 404),
