@@ -32,6 +32,8 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "stranger6_cellar": (sys.executable, "-m", "unittest"),
     "stranger6_abacus": ("npm", "test"),
     "stranger6_rig": ("make", "test"),
+    "stranger8_courier": ("npm", "test"),
+    "stranger8_hosts": ("go", "test", "./..."),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
