@@ -57,6 +57,16 @@ async def test_a_fix_is_proven_in_both_rooms(tmp_path: Path) -> None:
     assert done.proof is P.PROVEN, done.reason
 
 
+@pytest.mark.parametrize("counts", [True, False])
+async def test_a_file_that_does_not_run_with_our_copies_in_it_is_told_of(tmp_path: Path, counts: bool) -> None:
+    own = "\n\nassert sum(name.startswith('test') for name in dir()) == 2, 'two tests'\n"
+    test = TEST + own if counts else TEST
+    done = await judged(tmp_path, {**BASE, "tests/test_m.py": test}, {"money.py": FIXED})
+    told = [one.text for one in done.findings if "could not be run among its neighbours" in one.text]
+    assert done.proof is P.PROVEN and bool(told) is counts, (done.reason, told)
+    assert not told or ("tests/test_m.py" in told[0] and "two tests" in told[0]), told
+
+
 ORDER = int(subprocess.check_output([PYTHON, "-c", "print(hash('a') % 1009)"], env={"PYTHONHASHSEED": "0"}))
 NOTICES = {
     "terminal": when("not sys.stdout.isatty()", "import sys\n\n\n"),

@@ -148,6 +148,7 @@ async def _of_file(
     if made is None:
         return []
     change = await _run(trial, spec, "neighbours", rooms.r2, path, made.text)
+    _untried(trial, path, proofs, change)
     found = await _elsewhere(trial, spec, path, proofs, change) or _unsteady(made, by_name, change)
     found += _contradicted(told, made, change, proofs[0])
     more = bool(made.kept) or any(not told[_number(name)].sure for name in made.examples)
@@ -157,6 +158,16 @@ async def _of_file(
     found += _as_today(told, made, base, change, proofs[0])
     found += _not_kept(made, base, change, proofs[0], trial.change.ground.words)
     return found + _special(trial, by_name, neighbours.doubts(made, base, change))
+
+
+def _untried(trial: Trial, path: str, proofs: Sequence[Proof], change: Sequence[Measurement]) -> None:
+    """A file that no longer runs with our copies in it asks nothing: the evidence says so, and why."""
+    if any(neighbours.outcome(proof.name, change) for proof in proofs):
+        return
+    said = [f"{case.error}: {case.text}".strip(": ") for run in change for case in run.report.cases if case.text]
+    said += [line for run in change for line in run.report.problems]
+    why = (said or ["nothing was said"])[0][:200]
+    trial.notes.append(f"{path} could not be run among its neighbours ({why}): nothing beside its own inputs was tried")
 
 
 _TEXTS = re.compile(r"(?<=['\"`])[^'\"`\n]+(?=['\"`])")

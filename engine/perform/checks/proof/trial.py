@@ -56,6 +56,8 @@ class Trial:
         self.runs: list[Run] = [
             Run(name="R0", measured=one) for spec in specs if (one := reference.of(spec)) is not None
         ]
+        self.notes: list[str] = []
+        """What could not be tried, for the evidence."""
         self.near: dict[str, tuple[str, ...]] = {}
         """Tests whose neighbours were tried on the base together with R3, by file."""
         self._done: dict[tuple[str, bytes], Measurement] = {}

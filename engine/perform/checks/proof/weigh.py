@@ -278,6 +278,7 @@ class Weighing(AskedOfTheChange):
             names = ", ".join(self.unwatched[:3])
             outcome = replace(outcome, reason=f"{outcome.reason}; no test reads {names}: nothing is known of it")
         weaker = [f"{spec.name}: {words}" for spec in self.tests if (words := runner_of(spec).weaker)]
+        self.notes += self.trial.notes
         questions = tuple(fault.question() for fault in self.faults if fault.verdict is ProofVerdict.QUESTION)
         if outcome.verdict is ProofVerdict.UNPROVEN and self.proofs:
             # the next attempt is told; where that shows no more, a human may answer with one line
