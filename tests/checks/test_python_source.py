@@ -52,3 +52,16 @@ def test_threads_do_not_break_each_other() -> None:
 def test_it_is_what_ast_says() -> None:
     assert ast.dump(python_source.parse(b"x = 1\n")) == ast.dump(ast.parse("x = 1\n"))
     assert isinstance(python_source.parse("f(1)", mode="eval").body, ast.Call)
+
+
+def test_a_copy_says_the_same_and_is_apart() -> None:
+    tree = python_source.parse(Path(ast.__file__).read_text())
+    before, made = ast.dump(tree, include_attributes=True), python_source.copied(tree)
+    assert ast.dump(made, include_attributes=True) == before
+    for node in ast.walk(made):
+        match node:
+            case ast.Name() | ast.FunctionDef():
+                node.id = node.name = "other"
+            case ast.Call():
+                node.args.clear()
+    assert ast.dump(tree, include_attributes=True) == before

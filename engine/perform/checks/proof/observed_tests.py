@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Sequence
 
 from engine.perform.checks import python_source
@@ -12,7 +11,7 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 def observed(function: Function, name: str) -> Function:
-    made = copy.deepcopy(function)
+    made = python_source.copied(function)
     made.name = name
     made.returns = None
     body = [_Observe().visit(statement) for statement in made.body]

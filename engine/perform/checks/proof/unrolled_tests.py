@@ -6,9 +6,9 @@ A test that was written out and is parametrised now asserts what it did, in as m
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping, Sequence
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function, is_assertion
 from engine.perform.checks.proof.suspicious import dotted
 
@@ -45,7 +45,7 @@ def unrolled(function: Function) -> list[list[ast.stmt]]:
         if len(values) != len(names):
             return []
         put = _Put(dict(zip(names, values, strict=True)))
-        found.append([put.visit(copy.deepcopy(statement)) for statement in function.body])
+        found.append([put.visit(python_source.copied(statement)) for statement in function.body])
     return found
 
 
@@ -86,7 +86,7 @@ class _Put(ast.NodeTransformer):
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         if isinstance(node.ctx, ast.Load) and node.id in self.values:
-            return copy.deepcopy(self.values[node.id])
+            return python_source.copied(self.values[node.id])
         return node
 
 

@@ -7,7 +7,6 @@ the same file over the base and over the change says where the two differ. Pytho
 from __future__ import annotations
 
 import ast
-import copy
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
@@ -118,12 +117,12 @@ def _varied(
 
 
 def _program(tree: ast.Module, more: Sequence[ast.stmt]) -> bytes:
-    tree.body += [*python_source.parse(ALIKE).body, *_collected(tree, copy.deepcopy(more))]
+    tree.body += [*python_source.parse(ALIKE).body, *_collected(tree, python_source.all_copied(more))]
     at = 0
     while at < len(tree.body) and _is_head(tree.body[at]):
         at += 1
     tree.body[at:at] = python_source.parse(SEEN).body
-    text = ast.unparse(ast.fix_missing_locations(tree))
+    text = ast.unparse(tree)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what Python says about a test of theirs is not for our own output
         compile(text, "varied", "exec")
@@ -138,7 +137,7 @@ def _collected(tree: ast.Module, made: Sequence[ast.stmt]) -> list[ast.stmt]:
     for function in made:
         if isinstance(function, ast.FunctionDef):
             function.args.args = [ast.arg(arg="self")]
-    base = copy.deepcopy(next(base for base in cases[0].bases if _last(base) == "TestCase"))
+    base = python_source.copied(next(base for base in cases[0].bases if _last(base) == "TestCase"))
     return [ast.ClassDef(name="OfTheTask", bases=[base], keywords=[], body=list(made), decorator_list=[])]
 
 
@@ -189,7 +188,7 @@ def _fill(
 def _repetitions(item: Function, repeated: list[str], again: int) -> Iterator[Function]:
     """The test as it is; of a table the first rows."""
     for number in range(again):
-        same = copy.deepcopy(item)
+        same = python_source.copied(item)
         if rows := _rows(same):
             _parameters(same).elts = rows[:MOST_ROWS]
         _first_of_tables(same, MOST_ROWS)
@@ -212,8 +211,8 @@ def _set_up(node: ast.Module | ast.ClassDef, function: Function) -> Function:
     before = next((one for one in node.body if isinstance(one, ast.FunctionDef) and one.name == "setUp"), None)
     if before is None or any(isinstance(one, ast.Return) for one in ast.walk(before)):
         return function
-    made = copy.deepcopy(function)
-    made.body = [*copy.deepcopy(before.body), *made.body]
+    made = python_source.copied(function)
+    made.body = [*python_source.all_copied(before.body), *made.body]
     return made
 
 
@@ -230,7 +229,7 @@ def _copies(
 ) -> Iterator[tuple[Copy, Function]]:
     rows = _rows(function)
     for row in range(min(max(1, len(rows)), most)):
-        one = copy.deepcopy(function)
+        one = python_source.copied(function)
         if rows:
             parameters = _rows(one)
             _parameters(one).elts = [parameters[row]]

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Callable, Mapping, Sequence
 
+from engine.perform.checks import python_source
 from engine.perform.checks.proof.integrity_python import Function, is_assertion
 from engine.perform.checks.proof.suspicious import dotted
 
@@ -22,7 +22,7 @@ def written_out(node: ast.AST) -> ast.AST:
     """A copy of a function with its plain loops as statements; anything else as it is."""
     if not isinstance(node, Function):
         return node
-    copied = copy.deepcopy(node)
+    copied = python_source.copied(node)
     copied.body = [one for statement in copied.body for one in _statements(statement)]
     return ast.fix_missing_locations(copied)
 
@@ -42,7 +42,7 @@ def _statements(statement: ast.stmt) -> list[ast.stmt]:
         if len(parts) != len(names) or any(isinstance(part, ast.Starred) for part in parts):
             return [statement]
         put = _Put(dict(zip(names, parts, strict=True)))
-        found += [put.visit(copy.deepcopy(one)) for inner in body for one in _bare(inner)]
+        found += [put.visit(python_source.copied(one)) for inner in body for one in _bare(inner)]
     return found
 
 
@@ -70,7 +70,7 @@ class _Put(ast.NodeTransformer):
         self.values = values
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return copy.deepcopy(self.values[node.id]) if node.id in self.values else node
+        return python_source.copied(self.values[node.id]) if node.id in self.values else node
 
 
 def in_any_order(old: ast.AST, new: ast.AST, same: Same) -> bool:
