@@ -28,7 +28,7 @@ PATIENCE, LEAST_PATIENCE = 12.0, 4.0
 
 
 class Ahead(Struct, frozen=True, kw_only=True):
-    """A run that will be asked for, if nothing objects until then."""
+    """A run that will be asked for, if nothing objects until then: one process for all of its files."""
 
     tree: str
     files: tuple[str, ...]
@@ -137,14 +137,24 @@ class Trial:
         return tuple(mine)
 
     async def files(
-        self, name: str, tree: str, spec: CheckSpec, files: Sequence[str], ask: Ask | None = None
+        self,
+        name: str,
+        tree: str,
+        spec: CheckSpec,
+        files: Sequence[str],
+        ask: Ask | None = None,
+        *,
+        together: bool = False,
     ) -> list[Measurement]:
-        """Each file in a process of its own, in a room filled anew: what one leaves behind the next does not find."""
+        """Each file in a process of its own, in a room filled anew: what one leaves behind the next does not find.
+
+        `together`: all in one, as the check itself runs them.
+        """
         wanted = self._bounded(spec, tree, ask or Ask(known=self.known, helpers=self.change.helpers))
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-{'home' if wanted.disguise else 'part'}"
-        size = -(-len(files) // MOST_PROCESSES) if files else 1
+        size = len(files) if together else -(-len(files) // MOST_PROCESSES)
         found = []
-        for start in range(0, len(files), size):
+        for start in range(0, len(files), size or 1):
             part = replace(wanted, files=tuple(files[start : start + size]), tree=tree)
             done = self._done.pop(_key(spec, part), None)
             if done is None:
@@ -172,11 +182,11 @@ class Trial:
         return Ask(known=self.known, helpers=self.change.helpers, canaries=False, brief=True, disguise=disguise)
 
     async def ahead(self, spec: CheckSpec, runs: Sequence[Ahead]) -> None:
-        """Runs of single files that `files` will be asked for, in one sitting: see run/sitting for their order.
+        """Runs that `files` will be asked for, in one sitting: see run/sitting for their order.
 
         All of them are over trees that differ little: the room is filled with the first and brought to the next.
         """
-        wanted = [run for run in runs if len(run.files) == 1]
+        wanted = [run for run in runs if run.files]
         if len(wanted) < 2 or spec.build or not runner_of(spec).loads:
             return
         folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-home"

@@ -32,6 +32,7 @@ from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing
 from engine.perform.checks.proof.unheard import unheard
 from engine.perform.checks.proof.verdict import conclude
 from engine.perform.checks.proof.weigh_asked import AskedOfTheChange
+from engine.perform.checks.proof.weigh_base import FEW
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
@@ -93,10 +94,9 @@ class Weighing(AskedOfTheChange):
             fixed = tuple(dict.fromkeys(proof.path for proof in mine if proof.kind == "fixed"))
             runs: list[Ahead] = []
             if spec in self.unrepeated:
-                again = Ask(known=self.trial.known, helpers=self.change.helpers)
-                runs.append(Ahead(tree=rooms.base, files=self.trial.files_for(spec, fixed), ask=again))
-            if self._lone(spec):
-                runs.append(Ahead(tree=rooms.base, files=fixed, ask=self._confirming(spec)))
+                runs.append(Ahead(tree=rooms.base, files=self.trial.files_for(spec, fixed), ask=self.trial.on_base()))
+            if self._few(spec):
+                runs += [Ahead(tree=rooms.base, files=(path,), ask=self._confirming(spec)) for path in fixed]
             ids = {
                 path: [proof.name for proof in mine if proof.path == path] for path in (proof.path for proof in mine)
             }
@@ -110,12 +110,14 @@ class Weighing(AskedOfTheChange):
             runs += [] if self.faults else await mutants_ahead(self.trial, spec, mine)
             await self.trial.ahead(spec, [run for run in runs if not self.trial.known_already(spec, run)])
 
-    def _lone(self, spec: CheckSpec) -> bool:
-        """One file holds all the old tests that turned green: it shares the sitting, and the room, with nobody."""
-        return len({proof.path for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name}) == 1
+    def _few(self, spec: CheckSpec) -> bool:
+        """So few files hold the old tests that turned green that they share the sitting, and its room."""
+        return (
+            0 < len({proof.path for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name}) <= FEW
+        )
 
     def _confirming(self, spec: CheckSpec) -> Ask:
-        return self.trial.on_base(disguise=self._lone(spec) and bool(runner_of(spec).loads))
+        return self.trial.on_base(disguise=self._few(spec) and bool(runner_of(spec).loads))
 
     async def _confirm(self) -> None:
         """An old test that was red once may have been unlucky: red again on the base, alone, or it proves nothing."""
@@ -123,7 +125,7 @@ class Weighing(AskedOfTheChange):
             await self._repeat_base(spec)
         for spec in self.tests:
             mine = [proof for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name]
-            files = tuple(dict.fromkeys(proof.path for proof in mine if proof.path))[:4]
+            files = tuple(dict.fromkeys(proof.path for proof in mine if proof.path))[:FEW]
             if not files or not runner_of(spec).picks_files or not self.r0(spec).report.counts_tests:
                 continue
             runs = await self.trial.files("R3", self.change.rooms.base, spec, files, self._confirming(spec))

@@ -25,6 +25,9 @@ from engine.perform.checks.run.measure import PASSED, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
+FEW = 4
+"""Files with old tests that turned green, up to which the base is repeated in the sitting of the later runs."""
+
 
 class RegressionRuns(Scales):
     """R0 and R1."""
@@ -85,19 +88,20 @@ class RegressionRuns(Scales):
         return [fault for fault in faults if fault.test in by_id(r0)]
 
     def _may_wait(self, spec: CheckSpec, proofs: list[Proof]) -> bool:
-        """The base can be repeated in the sitting of the later runs: R1 is all of the change, one file proves it."""
+        """The base can be repeated in the sitting of the later runs: R1 is all of the change, few files prove it."""
         rooms = self.change.rooms
         if rooms.r4 != rooms.r1 or not runner_of(spec).loads:
             return False
         known = {flip.test for flip in history(self.trial.tools.setting.scratch) if flip.check == spec.name}
         places = {proof.path for proof in proofs}
-        return len(places) == 1 and "" not in places and not any(proof.name in known for proof in proofs)
+        return 0 < len(places) <= FEW and "" not in places and not any(proof.name in known for proof in proofs)
 
     async def _repeat_base(self, spec: CheckSpec) -> None:
         """What waited. In a sitting the order of sets is another: a green there is looked at once more as R0 was."""
         mine = [proof for proof in self.proofs if proof.kind == "fixed" and proof.check == spec.name]
         files = self.trial.files_for(spec, dict.fromkeys(proof.path for proof in mine))
-        runs = await self.trial.files("R0 again", self.change.rooms.base, spec, files)
+        ask = self.trial.on_base()  # only who is red: one that is green is looked at whole
+        runs = await self.trial.files("R0 again", self.change.rooms.base, spec, files, ask, together=True)
         passed = {case.id for run in runs for case in by_id(run).values() if case.outcome == PASSED}
         lucky = [proof for proof in mine if proof.name in passed]
         if lucky:
