@@ -18,6 +18,7 @@ from engine.journal import Journal, JournalMissing
 from engine.paths import RepoPaths, StatePaths, find_repo, state_paths
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder, find_sprint
+from engine.unusable_path import unusable
 
 if TYPE_CHECKING:
     from engine.config import Config
@@ -32,6 +33,14 @@ class NoRepository(Exception):  # noqa: N818  it is an answer, not a fault
         super().__init__(f"{start} {what}")
         start_one = "git init && git add -A && git commit -m start   (or: devteam demo)"
         self.hint = f"git clone {start} FOLDER && cd FOLDER" if bare else start_one
+
+
+class UnusablePath(Exception):  # noqa: N818  it is an answer, not a fault
+    """The name of a folder is one that cannot be worked in; the words say how to rename it."""
+
+    def __init__(self, problem: str, hint: str) -> None:
+        super().__init__(problem)
+        self.hint = hint
 
 
 class Project(Struct, frozen=True, kw_only=True):
@@ -57,11 +66,16 @@ class Project(Struct, frozen=True, kw_only=True):
 
 
 def open_project(start: Path, env: Mapping[str, str], home: Path) -> Project:
-    """The repository around `start`. Raises NoRepository."""
+    """The repository around `start`. Raises NoRepository, UnusablePath."""
     root = find_repo(start)
     if root is None:
         raise NoRepository(start)
-    return Project(root=root, repo=RepoPaths(root=root), state=state_paths(root, env, home), home=home, env=env)
+    state = state_paths(root, env, home)
+    in_checkout, in_state = unusable(root, "the checkout"), unusable(state.root, "devteam's state", on_one_line=False)
+    for problem, hint in (in_checkout, in_state):
+        if problem:
+            raise UnusablePath(problem, hint)
+    return Project(root=root, repo=RepoPaths(root=root), state=state, home=home, env=env)
 
 
 def stored_state(project: Project, sprint: SprintFolder, *, to_show: bool = False) -> State:

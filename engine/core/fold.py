@@ -355,7 +355,9 @@ def _effect_failed(state: State, event: ev.EffectFailed) -> State:
     if effect is None:
         return state
     if event.fault is not None:
-        return fold_interruptions.effect_interrupted(machine.suspend(state, event.fault, event.message), effect)
+        return fold_interruptions.effect_interrupted(
+            machine.suspend(state, event.fault, event.message, event.hint), effect
+        )
     if isinstance(effect, CallAgent):
         state = fold_agents.charge_lost(state, effect)
     said = f"{event.message} — {event.hint}" if event.hint else event.message

@@ -333,7 +333,9 @@ def restore(state: State, commits: Mapping[str, str]) -> State:
     for name, commit in commits.items():
         task = state.tasks.get(name)
         busy = any(effect.task == name for effect in state.inflight.values())
-        if task is not None and not busy:
+        if task is not None and task.status is Status.COMPLETE:
+            state = _with(state, replace(task, commit=commit))
+        elif task is not None and not busy:
             words = "its commit is back on the sprint branch"
             task = replace(task, status=Status.COMPLETE, step=Step.END, commit=commit, decision=Decision.COMPLETE)
             state = _with(state, replace(task, reason=words, action="", blocker=""))

@@ -27,11 +27,11 @@ CURES = {
 """What a human may do; the run goes on by itself once it is done."""
 
 
-def suspend(state: State, fault: MachineFault, message: str) -> State:
-    """A fault was met. The one met first keeps its words until it is over."""
+def suspend(state: State, fault: MachineFault, message: str, cure: str = "") -> State:
+    """A fault was met. The one met first keeps its words until it is over. `cure`: what to do, where more is known."""
     if state.suspended is not None:
         return state
-    said = f"{fault.value}: {message}; {CURES[fault]}"
+    said = f"{fault.value}: {message}; {cure or CURES[fault]}"
     return replace(
         state,
         suspended=fault,

@@ -23,6 +23,7 @@ _BAD_INPUT = {
     "ConfigRefused",
     "SprintNotFound",
     "NoRepository",
+    "UnusablePath",
     "ScenarioError",
     "DemoRefused",
     "Refused",

@@ -50,6 +50,12 @@ def fault_of(error: BaseException) -> MachineFault | None:
     return None
 
 
+def _cure(error: BaseException) -> str:
+    """What to type, where who met the fault knows it better than the fault's own words."""
+    named = (one for one in _causes(error) if isinstance(one, PerformError | WorkspaceError) and one.fault is not None)
+    return next((one.hint for one in named if one.hint), "")
+
+
 def of_git(error: BaseException) -> bool:
     """A git of the engine's own that failed. No agent has a hand in it, so it is no task's fault, whatever it says."""
     return any(isinstance(one, GitError) for one in _causes(error))
@@ -112,7 +118,7 @@ class OnThisMachine:
                 fault = MachineFault.STORE_FAULT
             if fault is None:
                 raise
-            raise PerformError(f"{error} ({why})" if why else str(error), fault=fault) from error
+            raise PerformError(f"{error} ({why})" if why else str(error), hint=_cure(error), fault=fault) from error
         self._failed.pop(_what(effect), None)
         if hint := _suspicion(facts):
             # A check or an agent failed: was it the code, or the ground under it?

@@ -2,8 +2,9 @@
 
 Commits of ours that the journal never heard of (it is older than the branch: a restored backup, deleted files) are
 taken up; their tasks are not done twice. Commits it knows and the branch lost (the user moved it back) are gone by the
-user's own word: their tasks are open again, the commits stay on a backup ref. Trees it knows and the store lost are
-made again. Calls it never heard of are charged as reserved.
+user's own word: their tasks are open again, the commits stay on a backup ref. Those that the user rewrote (a rebase,
+another message) are the same work under another name. Trees it knows and the store lost are made again. Calls it never
+heard of are charged as reserved.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _branch(workspace: Workspace, state: State, recorded: Callable[[], Collectio
     gone = _gone(workspace, state, entries)
     if not back and not gone:
         return []
-    moved = _moved(workspace, head, gone, back)
+    moved = _moved(workspace, state, head, gone, back, entries)
     if state.base:
         return [moved]
     base = workspace.started().base  # the journal does not even know where the sprint began
@@ -77,22 +78,18 @@ def before_moving(workspace: Workspace, state: State) -> ev.BranchMoved | None:
     head = workspace.head()
     if not state.head or head == state.head:
         return None
-    gone = _gone(workspace, state, workspace.since_base())
-    return _moved(workspace, head, gone, {}) if gone else None
+    entries = workspace.since_base()
+    gone = _gone(workspace, state, entries)
+    return _moved(workspace, state, head, gone, {}, entries) if gone else None
 
 
 def _unheard_of(state: State, entries: Iterable[LogEntry], recorded: Callable[[], Collection[str]]) -> dict[str, str]:
     """Tasks that are not complete by the journal and have a commit of their own that it never recorded."""
-    newest: dict[str, LogEntry] = {}
-    for entry in entries:
-        newest.setdefault(entry.task, entry)
     found: dict[str, str] = {}
-    for name, task in state.tasks.items():
-        own = newest.get(name)
-        if own is None or not own.effect or task.status is Status.COMPLETE:
+    for name, own in _of_tasks(state, entries).items():
+        task = state.tasks[name]
+        if task.status is Status.COMPLETE:
             continue
-        if clean_line(task.spec.title)[:TITLE] not in own.subject:
-            continue  # of another sprint that once had this name
         if task.status is Status.RUNNING and task.step is Step.COMMIT:
             continue  # killed between the commit and its record: the commit finds itself
         found[name] = own.commit
@@ -100,6 +97,27 @@ def _unheard_of(state: State, entries: Iterable[LogEntry], recorded: Callable[[]
         return {}
     known = recorded()
     return {name: commit for name, commit in found.items() if commit not in known}
+
+
+def _of_tasks(state: State, entries: Iterable[LogEntry]) -> dict[str, LogEntry]:
+    """The newest commit of ours for each task; a title of its own tells it from a sprint that once had this name."""
+    newest: dict[str, LogEntry] = {}
+    for entry in entries:
+        newest.setdefault(entry.task, entry)
+    return {
+        name: own
+        for name, task in state.tasks.items()
+        if (own := newest.get(name)) is not None and own.effect and clean_line(task.spec.title)[:TITLE] in own.subject
+    }
+
+
+def _rewritten(
+    workspace: Workspace, state: State, gone: Collection[str], entries: Iterable[LogEntry]
+) -> dict[str, str]:
+    """Of the tasks whose commits are gone, those with another one that the old branch did not have: it was rebased."""
+    own = _of_tasks(state, entries)
+    at = {name: own[name].commit for name in gone if name in own}
+    return {name: commit for name, commit in at.items() if not workspace.was_before(commit, state.head)}
 
 
 def _gone(workspace: Workspace, state: State, entries: Iterable[LogEntry]) -> tuple[str, ...]:
@@ -111,10 +129,21 @@ def _gone(workspace: Workspace, state: State, entries: Iterable[LogEntry]) -> tu
     )
 
 
-def _moved(workspace: Workspace, head: str, gone: tuple[str, ...], back: dict[str, str]) -> ev.BranchMoved:
+def _moved(
+    workspace: Workspace,
+    state: State,
+    head: str,
+    gone: tuple[str, ...],
+    back: dict[str, str],
+    entries: Iterable[LogEntry],
+) -> ev.BranchMoved:
+    again = _rewritten(workspace, state, gone, entries)
+    lost = tuple(name for name in gone if name not in again)
     said = []
-    if gone:
-        said.append(f"the branch was moved back by hand to {head[:10]}: {', '.join(gone)} open again")
+    if lost:
+        said.append(f"the branch was moved back by hand to {head[:10]}: {', '.join(lost)} open again")
+    if again:
+        said.append(f"the branch was rewritten by hand: {', '.join(again)} stand at commits of other names")
     if back:
         said.append(f"the branch has commits that the journal had lost: {', '.join(back)} taken up")
     return ev.BranchMoved(
@@ -122,8 +151,8 @@ def _moved(workspace: Workspace, head: str, gone: tuple[str, ...], back: dict[st
         tree=workspace.tree_of(head),
         backup=workspace.back_up_tip() if gone else "",
         reason="; ".join(said),
-        reopened=gone,
-        restored=back,
+        reopened=lost,
+        restored={**back, **again},
     )
 
 

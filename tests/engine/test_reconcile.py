@@ -11,7 +11,7 @@ import pytest
 
 from engine.clock import SystemClock
 from engine.core import events as ev
-from engine.core.effects import AnyEffect, CallAgent, Commit
+from engine.core.effects import AnyEffect, CallAgent, Commit, Probe
 from engine.core.model import MachineFault
 from engine.core.state import State, Status
 from engine.journal import Journal
@@ -197,6 +197,47 @@ async def test_a_branch_moved_back_while_the_run_is_on(house: House, when: str) 
     assert any(isinstance(one, ev.BranchMoved) and one.reopened for one in house.said)
 
 
+def rebase(house: House) -> str:
+    """As `git rebase main` does, in a folder aside: the user goes on on main, and wants the sprint on top of it."""
+    (house.folder / "own.txt").write_text("of the user\n")
+    house.git("add", "own.txt")
+    house.git("commit", "-q", "-m", "own", "--", "own.txt")
+    aside = house.folder.parent / "aside"
+    house.git("worktree", "add", "-q", str(aside), house.sprint.branch)
+    small.git(aside, "rebase", "-q", "main")
+    house.git("worktree", "remove", str(aside))
+    return house.git("rev-parse", house.sprint.branch).strip()
+
+
+async def test_a_branch_that_the_user_rebased_between_two_runs_has_the_same_work(house: House) -> None:
+    assert all_done(await house.run())
+    head = rebase(house)
+    again = await house.run()
+    assert all_done(again), again.outcome_reason
+    assert not house.calls(), "nobody is paid for it twice"
+    (moved,) = (one for one in house.said if isinstance(one, ev.BranchMoved))
+    assert (moved.commit, moved.reopened, set(moved.restored)) == (head, (), {"1.1", "1.2"})
+    assert house.git("rev-parse", house.sprint.branch).strip() == head
+    for task in again.tasks.values():
+        house.git("merge-base", "--is-ancestor", task.commit, head)
+
+
+async def test_a_branch_that_the_user_rebases_while_the_run_is_on(house: House) -> None:
+    rebased: list[str] = []
+
+    def move(where: str, effect: AnyEffect) -> None:
+        if where == "before" and isinstance(effect, CallAgent) and effect.task == "1.2" and not rebased:
+            rebased.append(rebase(house))
+
+    state = await house.run(move)
+    assert all_done(state), state.outcome_reason
+    assert not [one for one in house.said if isinstance(one, ev.BranchMoved) and one.reopened]
+    assert sorted(house.commits())[0].startswith("impl(small): T1.1") and len(house.commits()) == 2
+    house.git("merge-base", "--is-ancestor", "main", house.sprint.branch)
+    for task in state.tasks.values():
+        house.git("merge-base", "--is-ancestor", task.commit, house.sprint.branch)
+
+
 async def test_a_branch_deleted_while_the_run_is_on_comes_back_and_it_is_said(house: House) -> None:
     done: list[str] = []
 
@@ -208,6 +249,26 @@ async def test_a_branch_deleted_while_the_run_is_on_comes_back_and_it_is_said(ho
     assert all_done(state), state.outcome_reason
     assert len(house.commits()) == 2
     assert "had been deleted" in house.words()
+
+
+async def test_a_branch_in_the_way_is_named_with_the_line_that_moves_it(house: House) -> None:
+    """A branch's name is a folder of the sprint's branch: git cannot have both, and says so in words of its own."""
+    made: list[str] = []
+
+    def block(where: str, effect: AnyEffect) -> None:
+        if where == "before" and isinstance(effect, Commit) and effect.task == "1.2" and not made:
+            made.append(f"{house.sprint.branch}/mine")
+            house.git("branch", "-D", house.sprint.branch)
+            house.git("branch", made[0], "main")
+        if where == "before" and isinstance(effect, Probe):
+            (failed,) = (one for one in house.said if isinstance(one, ev.EffectFailed))
+            assert failed.fault is MachineFault.BRANCH_LOST
+            house.git(*failed.hint.split()[1:])  # type what it says
+
+    state = await house.run(block)
+    assert made and all_done(state), state.outcome_reason
+    assert len(house.commits()) == 2
+    assert house.git("rev-parse", made[0].replace("/", "-")) == house.git("rev-parse", "main"), "the user's is kept"
 
 
 async def test_every_ref_deleted_while_the_run_is_on_comes_back(house: House) -> None:

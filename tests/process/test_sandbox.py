@@ -377,13 +377,15 @@ async def test_an_old_bubblewrap_is_asked_without_the_new_flag(
     assert (mode.name, mode.flags) == ("bwrap", ())
 
 
+@pytest.mark.parametrize("home", ["/nonexistent", "/"])
 @pytest.mark.parametrize("private", [True, False])
-async def test_a_user_without_a_home(grounds: Grounds, private: bool) -> None:
+async def test_a_user_without_a_home(grounds: Grounds, private: bool, home: str) -> None:
+    """Containers give a user whom they do not know all of the machine as HOME."""
     for mode in here():
         spawner = grounds.spawner(mode)
-        spawner._ground = Ground(home=Path("/nonexistent"), scratch=grounds.base / "scratch")
+        spawner._ground = Ground(home=Path(home), scratch=grounds.base / "scratch")
         confine = grounds.confine(home=grounds.private if private else None)
-        spec = grounds.spec("sh", "-c", "echo 1 > $HOME/file", env=grounds.env(HOME="/nonexistent"), confine=confine)
+        spec = grounds.spec("sh", "-c", "echo 1 > $HOME/file", env=grounds.env(HOME=home), confine=confine)
         assert (await spawner.run(spec)).exit_code == 0, mode
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from engine.perform.workspace.facts import Identity, Refused
 from engine.perform.workspace.preflight import preflight
+from engine.project import UnusablePath, open_project
 from tests.workspace.repos import PLAIN, differences, fingerprint, git, make_repo, open_workspace, write
 
 
@@ -370,6 +371,22 @@ def test_a_line_break_in_the_path_is_refused_in_one_line_with_a_cure_that_works(
     subprocess.run(["bash", "-c", report.command], check=True)
     (moved,) = (path.parent for path in tmp_path.rglob(".git"))
     assert "\n" not in str(moved) and not preflight(moved, Identity(), home=tmp_path).refusal
+
+
+def test_a_path_that_is_no_utf8_is_refused_with_a_cure_that_works(tmp_path: Path) -> None:
+    folder = tmp_path / os.fsdecode(b"r\xff\xe9po")
+    repo = make_repo(folder / "inside")
+    report = preflight(repo, Identity(), home=tmp_path)
+    assert "UTF-8" in report.refusal and report.command.isprintable()
+    with pytest.raises(
+        UnusablePath, match="UTF-8"
+    ):  # before the journal is looked for, whose database takes no such name
+        open_project(repo, {}, tmp_path)
+    subprocess.run(["bash", "-c", report.command], check=True)
+    (moved,) = (path.parent for path in tmp_path.rglob(".git"))
+    assert not preflight(moved, Identity(), home=tmp_path).refusal
+    with pytest.raises(UnusablePath, match="state"):
+        open_project(moved, {}, tmp_path / os.fsdecode(b"h\xf6me"))
 
 
 def test_a_symlink_to_the_checkout_is_the_checkout(repo: Path) -> None:

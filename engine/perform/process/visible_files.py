@@ -151,9 +151,10 @@ def _everywhere(
 
 
 def inner_home(spec: ProcessSpec, ground: Ground) -> Path:
-    """HOME as the process sees it; where the user has none, a place that can be made."""
+    """HOME as the process sees it. Where the user has none, or the whole machine (`HOME=/` in a container), a place
+    that can be made: what is bound there covers what lies below."""
     home = real(Path(spec.env.get("HOME") or ground.home))
-    return home if home.is_dir() else Path("/tmp/home")  # noqa: S108 - inside, a tmpfs of its own
+    return home if home.is_dir() and home != _ROOT else Path("/tmp/home")  # noqa: S108 - inside, a tmpfs of its own
 
 
 def inner(path: Path, confine: Confinement) -> Path:

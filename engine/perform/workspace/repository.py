@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.core.clean import clean_line
+from engine.core.model import MachineFault
 from engine.perform.workspace import git_service
-from engine.perform.workspace.facts import Identity, Refused
+from engine.perform.workspace.facts import Identity, Refused, WorkspaceError
 from engine.perform.workspace.git import LOCK_SECONDS, Git, GitError, nul_split
 from engine.perform.workspace.names import shown
+from engine.unusable_path import unusable
 
 # Harmless settings of the user's that change what their files mean; every other global setting is left aside.
 _CARRIED = ("core.excludesfile", "core.autocrlf", "core.eol", "core.filemode", "core.symlinks", "core.checkstat",
@@ -183,11 +185,25 @@ class Repository:
             )
             for name, new, old in changes
         ]
-        if why == STEP:
-            git_service.move_refs(self.git(), lines, why)
-            return
-        body = b"start\0" + b"".join(lines) + b"prepare\0commit\0"
-        self.git().run("update-ref", "--no-deref", "-m", why, "-z", "--stdin", stdin=body)
+        try:
+            if why == STEP:
+                git_service.move_refs(self.git(), lines, why)
+                return
+            body = b"start\0" + b"".join(lines) + b"prepare\0commit\0"
+            self.git().run("update-ref", "--no-deref", "-m", why, "-z", "--stdin", stdin=body)
+        except GitError as error:
+            if (way := _IN_THE_WAY.search(error.stderr)) is None:
+                raise
+            there, wanted = way.groups()
+            name = there.removeprefix("refs/heads/")
+            raise WorkspaceError(
+                f"{there} stands where {wanted} is to be",
+                hint=f"git branch -m {name} {name.replace('/', '-')}"
+                if name != there
+                else f"git update-ref -d {there}",
+                kind="recoverable",
+                fault=MachineFault.BRANCH_LOST,
+            ) from error
 
     def try_locks(self, names: list[str]) -> None:
         """Take the locks of these refs, be they there or not, and let them go again. Raises GitError naming one that
@@ -199,6 +215,8 @@ class Repository:
 
 
 _HEX = re.compile(rb"[0-9a-f]+")
+_IN_THE_WAY = re.compile(r"'(refs/[^']+)' exists; cannot create '(refs/[^']+)'")
+"""A name of a branch is a folder of another one's."""
 
 
 def _packed(packed: bytes, name: bytes) -> bytes:
@@ -243,10 +261,9 @@ def find(checkout: Path, identity: Identity, home: Path | None = None) -> Reposi
     path = Path(os.path.realpath(checkout))
     if not path.is_dir():
         raise Refused(f"{checkout} is not a folder", hint=f"cd into a git repository, or: git init {quoted(path)}")
-    if "\n" in str(path):
-        folder = next(one for one in (*reversed(path.parents), path) if "\n" in one.name)
-        hint = f"mv {typed(folder)} {quoted(_on_one_line(folder))}"
-        raise Refused("the path of the checkout has a line break in it", hint=hint)
+    problem, hint = unusable(path, "the checkout")
+    if problem:
+        raise Refused(problem, hint=hint)
     own = home if home is not None else Path.home()
     probe = Git(None, path, env={"GIT_CONFIG_GLOBAL": str(own / ".gitconfig"), "GIT_CONFIG_NOSYSTEM": "0"})
     status, out, err = probe.status(
@@ -312,18 +329,6 @@ def quoted(path: Path) -> str:
     """A path as one would type it, safe to print."""
     text = str(path)
     return shlex.quote(text) if text.isprintable() else shlex.quote(shown(os.fsencode(text)))
-
-
-def typed(path: Path) -> str:
-    """A path that holds what cannot be printed, as bash and zsh take it."""
-    text = str(path).translate({ord("\\"): "\\\\", ord("'"): "\\'"})
-    escaped = (one if one.isprintable() else "".join(f"\\x{byte:02x}" for byte in os.fsencode(one)) for one in text)
-    return f"$'{''.join(escaped)}'"
-
-
-def _on_one_line(path: Path) -> Path:
-    """The same place with a name that can be typed."""
-    return Path("".join(one if one.isprintable() else "-" for one in str(path)))
 
 
 def git_error_as_refusal(problem: GitError, path: Path) -> Refused:

@@ -275,6 +275,10 @@ class Workspace:
         tip = self.repo.resolve(branch)
         return bool(tip) and trees.is_ancestor(self.store.git, commit, tip)
 
+    def was_before(self, commit: str, old: str) -> bool:
+        """Whether a commit stood on the branch when that was at `old`; what is gone cannot be asked, and had it."""
+        return bool(self.missing({old})) or trees.is_ancestor(self.store.git, commit, old)
+
     def in_users_history(self, commit: str) -> bool:
         """Whether a branch or tag of the user's own has the commit."""
         return old_sprints.in_users_history(self.store, commit)
