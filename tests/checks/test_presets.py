@@ -76,6 +76,12 @@ OWN = [
     pytest.param({".github/workflows/ci.yml": "      - run: |\n          pip install .\n          python -m unittest -v\n"}, ("unittest", ("discover",)), id="workflow-block"),
     pytest.param({"tox.ini": "[testenv]\ncommands = make $(nothing\n"}, ("pytest", ()), id="not-understood"),
     pytest.param({"tox.ini": "[testenv:lint]\ncommands = ruff check\n[testenv:py311]\ncommands = pytest src\n"}, ("pytest", ("src",)), id="tox-without-a-base"),
+    pytest.param({"tox.ini": "[testenv]\nchangedir = src\ncommands = python -m unittest discover\n"}, ("unittest", ("discover", "-s", "src")), id="tox-in-a-folder"),
+    pytest.param({"tox.ini": "[testenv]\nchangedir = {toxinidir}/tests\ncommands = pytest -k x {posargs}\n"}, ("pytest", ("-k", "x", "tests")), id="tox-in-a-folder-by-pytest"),
+    pytest.param({"tox.ini": "[testenv]\nchangedir = tests\ncommands = pytest test_x.py ../src\n"}, ("pytest", ("tests/test_x.py", "src")), id="tox-in-a-folder-with-paths"),
+    pytest.param({"tox.ini": "[testenv]\nchangedir = {envtmpdir}\ncommands = pytest {toxinidir}/tests\n"}, ("pytest", ("tests",)), id="tox-in-a-folder-that-nobody-knows"),
+    pytest.param({"pyproject.toml": '[tool.tox.env_run_base]\nchange_dir = "tests"\ncommands = [["pytest"]]\n'}, ("pytest", ("tests",)), id="tox-toml-in-a-folder"),
+    pytest.param({"Makefile": "test:\n\tcd tests && python -m pytest\n"}, ("pytest", ("tests",)), id="makefile-in-a-folder"),
     pytest.param({"manage.py": "import django\n", "shop/tests.py": "from django.test import TestCase\n"}, ("django", ()), id="django"),
     pytest.param({"manage.py": "import django\n", ".travis.yml": "script:\n  - python manage.py test shop --settings=site_.test -v 2\n"}, ("django", ("shop", "--settings=site_.test")), id="django-in-a-workflow"),
     pytest.param({"manage.py": "import django\n", "requirements.txt": "pytest-django\n"}, ("pytest", ()), id="django-by-pytest"),
@@ -102,6 +108,15 @@ def test_the_variables_of_the_projects_own_command_go_with_it(tmp_path, files, w
     assert all(env in ({}, {"PYTHONPATH": "src"}) for env in others), (
         "they may point at somebody's server: without them"
     )
+
+
+def test_a_script_that_is_run_in_its_folder_is_named_from_the_top(tmp_path):
+    tox = "[testenv]\nchangedir = tests\ncommands = {envpython} runtests.py {posargs}\n"
+    lay(tmp_path, {"tox.ini": tox, "tests/runtests.py": "", "tests/test_x.py": "def test_x(): ...\n"})
+    spec = next(
+        spec for spec in detect(tmp_path, lambda program: f"/usr/bin/{program}") if spec.kind is CheckKind.TESTS
+    )
+    assert spec.command[1:] == ("tests/runtests.py",)
 
 
 @pytest.mark.parametrize(("files", "wanted"), OWN)

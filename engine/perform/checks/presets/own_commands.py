@@ -13,7 +13,7 @@ from typing import Any
 from engine.perform.checks import python_source
 from engine.perform.checks.presets import project_files as reading
 from engine.perform.checks.presets.package import Package
-from engine.perform.checks.presets.runner_lines import SCRIPTS, Line, Own, interpret
+from engine.perform.checks.presets.runner_lines import SCRIPTS, Line, Own, below, interpret
 
 
 def own_commands(package: Package) -> list[Own]:
@@ -21,7 +21,7 @@ def own_commands(package: Package) -> list[Own]:
     for lines in (_tox(package), _nox(package), _tasks(package), _makefile(package), _ci(package)):
         found = [own for line in lines for own in interpret(line)]
         if found:
-            return list({(own.kind, own.args): own for own in found}.values())
+            return list({(own.kind, own.args, own.folder): own for own in found}.values())
     return []
 
 
@@ -47,11 +47,12 @@ def _tox(package: Package) -> Lines:
     if isinstance(legacy, str):
         return _ini_tox(reading.ini(legacy), "pyproject.toml")
     base = reading.table(tox, "env_run_base") or reading.table(tox, "env", "test")
+    folder = below("", str(base.get("change_dir", "")))
     env = {name: value for name, value in reading.table(base, "set_env").items() if isinstance(value, str)}
     found = base.get("commands")
     listed = found if isinstance(found, list) else []
     texts = [_words(one) for one in listed if isinstance(one, list)]
-    return [Line(where="tox", text=shlex.join(words), env=env) for words in texts if words]
+    return [Line(where="tox", text=shlex.join(words), env=env, folder=folder) for words in texts if words]
 
 
 def _ini_tox(sections: dict[str, dict[str, str]], file: str) -> Lines:
@@ -62,7 +63,8 @@ def _ini_tox(sections: dict[str, dict[str, str]], file: str) -> Lines:
         section = {**base, **sections.get(name, {})}
         env = _settings(section.get("setenv", "") + "\n" + section.get("set_env", ""))
         if lines := _commands(section.get("commands", "")):
-            return [Line(where=f"{file} [{name}]", text=line, env=env) for line in lines]
+            folder = below("", section.get("changedir", "") or section.get("change_dir", ""))
+            return [Line(where=f"{file} [{name}]", text=line, env=env, folder=folder) for line in lines]
     return []
 
 

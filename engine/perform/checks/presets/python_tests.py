@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator, Sequence
@@ -66,6 +67,7 @@ def is_test(path: Path) -> bool:
 
 
 def _own(package: Package, python: str, own: Own, number: int) -> CheckSpec | None:
+    own = replace(own, args=_from_the_top(own, package.folder)) if (package.folder / own.folder).is_dir() else own
     match own.kind:
         case "pytest":
             args = clean_arguments(own.args, package.folder)
@@ -79,6 +81,23 @@ def _own(package: Package, python: str, own: Own, number: int) -> CheckSpec | No
             return _django(python, own.args, own.where) if not number else None
         case _:
             return _script(python, own.args, own.where) if not number else None
+
+
+def _from_the_top(own: Own, top: Path) -> tuple[str, ...]:
+    """The arguments of a command that is run in a folder, as they are at the top, where checks start."""
+    if not own.folder:
+        return own.args
+    paths = {
+        arg for arg in own.args if not arg.startswith("-") and (top / own.folder / arg.partition("::")[0]).exists()
+    }
+    placed = tuple(os.path.normpath(f"{own.folder}/{arg}") if arg in paths else arg for arg in own.args)
+    match own.kind:
+        case "unittest" if own.args[:1] in ((), ("discover",)) and not {"-s", "-t"} & set(own.args):
+            return ("discover", "-s", *(placed[1:] if paths else (own.folder, *own.args[1:])))
+        case "pytest" if not any((top / arg.partition("::")[0]).exists() for arg in placed if arg[:1] not in ("-", "")):
+            return (*placed, own.folder)
+        case _:
+            return placed
 
 
 def clean_arguments(args: tuple[str, ...], folder: Path) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator, Mapping
@@ -37,6 +38,8 @@ class Line(Struct, frozen=True, kw_only=True):
     where: str
     text: str
     env: Mapping[str, str] = {}
+    folder: str = ""
+    """Where it is run, below the package; empty: at its top."""
 
 
 class Own(Struct, frozen=True, kw_only=True):
@@ -46,11 +49,13 @@ class Own(Struct, frozen=True, kw_only=True):
     args: tuple[str, ...]
     where: str
     env: Mapping[str, str] = {}
+    folder: str = ""
 
 
 def interpret(line: Line) -> Iterator[Own]:
     """pytest, unittest and Django calls in a shell line."""
     exported: dict[str, str] = {}
+    folder = line.folder
     for segment in re.split(r"&&|\|\||;", _substituted(line.text)):
         try:
             words = shlex.split(segment)
@@ -58,9 +63,21 @@ def interpret(line: Line) -> Iterator[Own]:
             continue
         own = _runner(words, line.where)
         if own is not None:
-            yield replace(own, env=variables({**line.env, **exported, **_in_front(words)}))
+            yield replace(
+                own,
+                folder=folder,
+                env=variables({**line.env, **exported, **_in_front(words)}),
+            )
         elif words[:1] == ["export"]:
             exported |= _in_front(words[1:])
+        elif words[:1] == ["cd"] and len(words) == 2:
+            folder = below(folder, words[1])
+
+
+def below(folder: str, name: str) -> str:
+    """The folder after `cd name`; the top where it leads out or is not known from the text alone."""
+    path = posixpath.normpath(posixpath.join(folder, _substituted(name)))
+    return "" if path == "." or path.startswith(("..", "/")) or re.search(r"[{}$`~]", path) else path
 
 
 def variables(found: Mapping[str, str]) -> dict[str, str]:
