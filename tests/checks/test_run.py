@@ -88,6 +88,24 @@ async def test_looking_at_an_assertion_keeps_nothing_alive(tools, folder):
     assert all(case.reached for case in seen.report.cases)
 
 
+INSTALLED = {
+    "env/site-packages/plugged.py": "def helps(x):\n    assert x\n    return x\n",
+    "own.py": "def helps(x):\n    assert x\n    return x\n",
+    "conftest.py": "import sys\n\nimport pytest\n\nsys.path.insert(0, 'env/site-packages')\n"
+    "pytest.register_assert_rewrite('plugged', 'own')\n",
+    "test_helped.py": "import own\nimport plugged\n\n\ndef test_helped():\n    assert plugged.helps(1) == own.helps(1)\n",
+}
+
+
+async def test_what_an_installed_plug_in_asserts_is_not_the_tests(tools, folder):
+    """structlog with pytest-asyncio: heard where the plug-in was discovered, not heard where it is named."""
+    write(folder, INSTALLED)
+    seen = await run_check(tools, PYTEST, folder)
+    (case,) = seen.report.cases
+    assert case.outcome == "passed", seen.output
+    assert sorted(case.reached) == ["2:x", "6:plugged.helps(1) == own.helps(1)"], case.reached
+
+
 COUNTS = (
     "class Counted:\n    asked = 0\n\n    def __repr__(self):\n        Counted.asked += 1\n        return 'x'\n\n\n"
     "THING = Counted()\n\n\ndef test_nobody_printed_it():\n    thing = Counted()\n    assert thing == thing and THING\n"
