@@ -203,3 +203,34 @@ async def test_a_main_module_may_end_its_process(tmp_path: Path) -> None:
     }
     done = await judged(tmp_path, BASE, change)
     assert done.proof is P.PROVEN, done.reason
+
+
+LEANS = (
+    "import os\n\n\ndef test_leans_on_one_before():\n    import sys\n\n    assert 'first_loaded' in sys.modules\n\n\n"
+    "def test_size():\n    from calc import add\n\n    assert add(1, 1) == 2\n"
+)
+LEANING = {
+    **BASE,
+    "first_loaded.py": "",
+    "tests/test_a.py": "import first_loaded\n\n\ndef test_a():\n    pass\n",
+    "tests/test_b.py": LEANS,
+}
+TWICE = {"calc.py": CALC + "\n\ndef twice(a):\n    return 2 * a\n"}
+TWICE_TEST = (
+    "\n\ndef test_twice():\n    from calc import twice\n\n    assert twice(2) == 4\n    assert twice(-3) == -6\n"
+)
+
+
+async def test_old_tests_that_fail_alone_on_the_base_are_judged_with_the_others(tmp_path: Path) -> None:
+    """structlog: 15 tests of the edited file need a module that others import; alone they are red by hand, too."""
+    done = await judged(tmp_path, LEANING, {**TWICE, "tests/test_b.py": LEANS + TWICE_TEST}, title="Add twice")
+    assert done.proof is P.PROVEN, done.reason
+    assert any("fails alone on the base" in finding.text for finding in done.findings), done.findings
+    broken = LEANS.replace("add(1, 1) == 2", "add(1, 1) == 3")
+    red = await judged(tmp_path, LEANING, {**TWICE, "tests/test_b.py": broken + TWICE_TEST}, title="Add twice")
+    assert red.proof is P.FAIL and "test_size" in red.reason, red.reason
+    only_here = LEANS.replace("from calc import add", "import first_loaded\n    from calc import add")
+    hidden = {**LEANING, "tests/test_b.py": only_here}
+    late = {**TWICE, "tests/test_b.py": LEANS + "\n\nassert 'first_loaded' in __import__('sys').modules\n" + TWICE_TEST}
+    red = await judged(tmp_path, hidden, late, title="Add twice")
+    assert red.proof is not P.PROVEN, "red alone by the change only"

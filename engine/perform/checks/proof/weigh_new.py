@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.core.model import Proof, ProofVerdict, Verdict
 from engine.perform.checks.proof.against_base import canary_faults, red_in
@@ -17,11 +17,11 @@ from engine.perform.checks.proof.neighbour_runs import neighbours_ahead
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.red_to_green import import_red, new_tests
 from engine.perform.checks.proof.scales import environment, green, ran
-from engine.perform.checks.proof.seen_cases import by_id
+from engine.perform.checks.proof.seen_cases import COLLECT, by_id
 from engine.perform.checks.proof.trial import Ahead
 from engine.perform.checks.proof.weigh_base import RegressionRuns
 from engine.perform.checks.run.execute import Ask
-from engine.perform.checks.run.measure import BAD, PASSED, Measurement
+from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -38,12 +38,12 @@ class NewTestRuns(RegressionRuns):
             if not runner_of(spec).picks_files:
                 if self._whole_matters(spec):
                     self.r2[spec.name] = await self.trial.whole("R2", rooms.r2, [spec])
-                    self._weigh_r2(spec)
+                    await self._weigh_r2(spec)
                 continue
             files = self.trial.files_for(spec, self.change.tests)
             if files:
                 self.r2[spec.name] = await self.trial.files("R2", rooms.r2, spec, files)
-                self._weigh_r2(spec)
+                await self._weigh_r2(spec)
 
     def _whole_matters(self, spec: CheckSpec) -> bool:
         """A command run whole, twice more, only where something of the change lies beside the tests."""
@@ -52,18 +52,34 @@ class NewTestRuns(RegressionRuns):
             self.trial.files_for(other, self.change.tests) for other in self.tests if runner_of(other).picks_files
         )
 
-    def _weigh_r2(self, spec: CheckSpec) -> None:
+    async def _weigh_r2(self, spec: CheckSpec) -> None:
         r0 = self.r0(spec)
         red: list[Fault] = []
         for run in self.r2[spec.name]:
             if self._measured(spec, run, "R2"):
                 self.faults += canary_faults(r0, run, spec.name, "R2")
                 red += self._moved_red(spec, red_in([run], spec.name, r0, "R2"))
+        red = await self._but_alone(spec, red)
         if red and self.change.left_out:
             # they may need a settings file or hook that no grant covers: R4 tells
             self.late += red
         else:
             self.faults += red
+
+    async def _but_alone(self, spec: CheckSpec, red: list[Fault]) -> list[Fault]:
+        """Without old tests that fail alone on the base as well: they lean on others, and R1 and R4 have those."""
+        r0, r1 = by_id(self.r0(spec)), by_id(self.r1.get(spec.name))
+        old = {fault.test for fault in red if _passes(r0, fault.test) and _passes(r1, fault.test)}
+        files = tuple(dict.fromkeys(r0[id].path for id in sorted(old) if r0[id].path))
+        if not files or not runner_of(spec).picks_files:
+            return red
+        runs = await self.trial.files("R2 on the base", self.change.rooms.base, spec, files, self.trial.on_base())
+        alone = {
+            case.id for run in runs for case in by_id(run).values() if case.outcome in BAD and case.error != COLLECT
+        }
+        if leaning := sorted(old & alone):
+            self.notes.append(f"{', '.join(leaning[:3])} fails alone on the base, too: judged with the others only")
+        return [fault for fault in red if fault.test not in old & alone]
 
     async def _run_r3(self) -> None:
         rooms = self.change.rooms
@@ -175,3 +191,7 @@ class NewTestRuns(RegressionRuns):
             if not green(before) and ran(before):
                 red = f"exit {before.exit_code}: {before.output.strip().rpartition(chr(10))[2][:200]}"
                 self.proofs.append(Proof(kind="verify", name=" ".join(spec.command), check=spec.name, red=red))
+
+
+def _passes(cases: Mapping[str, Case], id: str) -> bool:
+    return id in cases and cases[id].outcome == PASSED
