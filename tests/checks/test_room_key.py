@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind
 from engine.perform.checks.run.baseline import measure
 from engine.perform.checks.run.execute import Tools
-from engine.perform.checks.run.room_key import room_key
+from engine.perform.checks.run.room_key import JUDGE, judge_stamp, room_key
 from engine.perform.checks.run.spec import CheckSpec
 from tests.checks.ground import PYTHON
 
@@ -45,6 +45,27 @@ def test_another_version_of_the_tool_is_another_room(place, tmp_path):
     before = room_key(place, "none", "t", spec)
     tool.write_text("#!/bin/sh\necho 22\n")
     assert room_key(place, "none", "t", spec) != before
+
+
+def test_another_version_of_the_judge_is_another_room(tmp_path):
+    """structlog: after an upgrade the base's kept account of its assertions was held against the new reader's."""
+    (tmp_path / "witness").mkdir()
+    witness = tmp_path / "witness" / "pytest_witness.py.txt"
+    seen = []
+    for text in ("one", "two", "one"):
+        witness.write_text(text)
+        judge_stamp.cache_clear()
+        seen.append(judge_stamp((tmp_path,)))
+    judge_stamp.cache_clear()
+    assert seen[0] == seen[2] != seen[1]
+
+
+def test_the_judges_own_programs_and_readers_are_in_the_name(place, monkeypatch):
+    names = {path.name for folder in JUDGE for path in folder.rglob("*")}
+    assert {"pytest_witness.py.txt", "unittest_witness.py.txt", "junit.py", "execute.py"} <= names
+    before = room_key(place, "none", "t", SPEC)
+    monkeypatch.setattr("engine.perform.checks.run.room_key.judge_stamp", lambda: "another")
+    assert room_key(place, "none", "t", SPEC) != before
 
 
 async def test_a_corrected_room_is_measured_anew(trees, spawner, place):

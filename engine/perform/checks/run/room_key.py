@@ -5,6 +5,7 @@ Whoever keeps an outcome on disk names it by this and by nothing else: a part le
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import shutil
@@ -17,13 +18,23 @@ from msgspec.structs import replace
 from engine.perform.checks.run.spec import CheckSpec, Setting
 from engine.perform.process.home_caches import stamps
 
-FORMAT = 2
+JUDGE = (Path(__file__).parent, Path(__file__).parents[1] / "parse")
+"""What runs a check and reads its report: what one version of it saw is not held against what another sees."""
+
+
+@functools.cache
+def judge_stamp(folders: tuple[Path, ...] = JUDGE) -> str:
+    """The programs and readers of the judge itself, as they were when this process first asked."""
+    digest = hashlib.sha256()
+    for path in sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".txt")):
+        digest.update(f"{path.name}\0".encode() + hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def room_key(setting: Setting, mode: str, tree: str, spec: CheckSpec, *more: str) -> str:
-    """Names tree, check, what the room gets besides (copied, carried, set up, fetched), environment, sandbox, tool."""
+    """Names judge, tree, check, what the room gets besides (copied, carried, set up), environment, sandbox, tool."""
     told = [
-        FORMAT,
+        judge_stamp(),
         tree,
         replace(spec, why=""),
         sorted(setting.env.items()),
