@@ -67,6 +67,11 @@ class Rehearsal:
         self.reads: dict[str, frozenset[str]] = {}
         """By check: the files of the copy that it read; empty where access times do not move."""
 
+    @property
+    def home(self) -> Path:
+        """The user's, of which checks see little."""
+        return Path(self._setting.env.get("HOME", "/"))
+
     async def in_checkout(self, specs: Sequence[CheckSpec]) -> list[Measurement]:
         """In a copy with everything that lies there, with its .git and with the network: as the user would run them."""
         if self._copied is None:

@@ -27,6 +27,7 @@ from engine.perform.checks.run.wanted_variables import secret_variable, wanted_v
 from engine.perform.rehearsal import Rehearsal
 from engine.service.clone_cures import Say, Tried, cured, telling_line
 from engine.service.findings import Finding
+from engine.service.red_causes import red_causes
 
 SLOW = 4.0
 """A check gets at least this many times the time it took."""
@@ -88,6 +89,8 @@ async def compare(
         tried, copy, mended = await cured(rehearsal, tried, say, act=choose)
         findings += mended
     findings += [finding for one in tried for finding in _variables(one, choose)]
+    outside = rehearsal.workspace.checkout, rehearsal.home
+    findings += [finding for one in tried for finding in red_causes(one, *outside)]
     for one in tried:
         rehearsal.record(one.spec, one.here)
     folders = {one.spec.folder for one in tried if one.spec.folder}

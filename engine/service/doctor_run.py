@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
 from collections.abc import Callable, Iterator
@@ -94,7 +95,7 @@ async def _rehearsed(project: Project, config: Config, progress: Callable[[str],
         empty = await asyncio.to_thread(rooms.workspace.empty_submodules)
         infos = await asyncio.to_thread(list_agents, project.root, project.env, project.home)
         agents = await start_on_trial(project, config, infos, rooms)
-    findings = list(_checks(specs, compared))
+    findings = list(_checks(specs, compared, project.root))
     findings += [
         Finding(mark="bad", what="submodule", found=f"{name} was never fetched", hint="git submodule update --init")
         for name in empty
@@ -102,19 +103,30 @@ async def _rehearsed(project: Project, config: Config, progress: Callable[[str],
     return [*findings, *_unused(project, config, specs), *agents]
 
 
-def _checks(specs: tuple[CheckSpec, ...], compared: Compared) -> Iterator[Finding]:
+def _checks(specs: tuple[CheckSpec, ...], compared: Compared, root: Path) -> Iterator[Finding]:
     required = {spec.name: spec for spec in specs if spec.required}
     for one in compared.tried:
         if not one.differs:
             yield Finding(mark="ok", what=f"check {one.spec.name}", found=told(one))
     for left in compared.left_out:
         spec = required.get(left.name)
-        hint = left.fix or f'mend or remove [[checks.run]] "{left.name}" in {CONFIG}'
+        hint = left.fix or (_unstartable(root / spec.folder, spec.command[0]) if spec else "")
+        hint = hint or f'mend or remove [[checks.run]] "{left.name}" in {CONFIG}'
         yield Finding(mark="bad" if spec else "note", what=f"check {left.name}", found=left.reason, hint=hint)
     yield from compared.findings
     if not any(spec.kind is CheckKind.TESTS for spec in specs):
         hint = f'add [[checks.run]] with kind = "tests" to {CONFIG}, or `verify:` to the tasks'
         yield Finding(mark="note", what="checks", found="no check runs tests: little can be proven", hint=hint)
+
+
+def _unstartable(folder: Path, program: str) -> str:
+    """What mends a program of the project's own that is there and cannot be started."""
+    path = folder / program
+    if "/" not in program:
+        return ""
+    if path.is_symlink() and not path.exists():
+        return f"{program} leads to {path.readlink()}, which is gone: make its environment anew"
+    return f"chmod +x {program}   (and commit that)" if path.is_file() and not os.access(path, os.X_OK) else ""
 
 
 def _unused(project: Project, config: Config, specs: tuple[CheckSpec, ...]) -> Iterator[Finding]:

@@ -61,6 +61,17 @@ def _script(text: str, name: str = "agents/agent.sh") -> Callable[[Ground], None
     return make
 
 
+def _link(path: Path, target: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.symlink_to(target)
+
+
+def _rates(ground: Ground, name: str = "rates/eu.csv") -> None:
+    (ground.home / name).parent.mkdir()
+    (ground.home / name).write_text("1\n")
+    _link(ground.folder / "eu.csv", ground.home / name)
+
+
 READS = "        with open({path!r}) as file:\n            self.assertTrue(file.read())\n"
 TABLE = {
     "generated-module": Broken('workspace.copy = ["_version.py"]', "        import _version\n", ignored={"_version.py": "V = 1\n"}),
@@ -82,6 +93,14 @@ TABLE = {
     "agent-not-installed": Broken("install own", agent=OWN + '[agents.own]\nadapter = "command"\nargv = ["no-such-agent"]\n'),
     "agent-interpreter-gone": Broken("mend the first line", agent=OWN + '[agents.own]\nadapter = "command"\nargv = ["{home}/bin/agent"]\n', also=_script("#!/opt/none/bin/python9\n", "bin/agent")),
     "agent-script-ignored": Broken('workspace.copy = ["tools/agent.sh"]', agent=OWN + '[agents.own]\nadapter = "command"\nargv = ["/bin/sh", "tools/agent.sh"]\n', ignored={"tools/agent.sh": "echo hi\n"}),
+    "not-executable": Broken("chmod +x ./check.sh", checks=TESTS + '[[checks.run]]\nname = "script"\nkind = "tests"\ncommand = ["./check.sh"]\n', files={"check.sh": "#!/bin/sh\nexit 0\n"}),
+    "environment-of-an-older-python": Broken("leads to /opt/none/python9, which is gone", checks=TESTS.replace('"python3"', '".venv/bin/python"'), also=lambda ground: _link(ground.folder / ".venv/bin/python", Path("/opt/none/python9"))),
+    "report-never-written": Broken("the report out.xml was not written", checks=TESTS.replace('runner = "unittest"', 'parser = "junit"\nreport = "out.xml"')),
+    "a-name-twice": Broken("two checks are called tests", checks=TESTS + TESTS),
+    "unknown-runner": Broken('runner = "unittest"', checks=TESTS.replace('runner = "unittest"', 'runner = "unitest"')),
+    "reserve-above-the-budget": Broken("less than budget.session_usd", agent=SCRIPTED.replace("0.1", "50.0")),
+    "not-text": Broken("not UTF-8 text", also=lambda ground: (ground.folder / ".devteam/config.toml").write_bytes(b'[checks]\npreset = "n\xff"\n') and None),
+    "another-git-was-killed": Broken(".git/index.lock", also=lambda ground: (ground.folder / ".git/index.lock").write_text("x") and None),
     "configuration-wrong": Broken("unknown key workspace.copies; expected copy", config='[workspace]\ncopies = ["x"]\n'),
     "merge-in-progress": Broken("git merge --abort", also=lambda ground: (ground.folder / ".git/MERGE_HEAD").write_text("0" * 40) and None),
 }  # fmt: skip
@@ -123,3 +142,21 @@ def test_a_sound_set_up_is_green(tmp_path: Path) -> None:
     told = lay(tmp_path, Broken("")).run("doctor", "--run")
     assert told.code == 0, told.out
     assert "2 passed here and in a clone" in told.out
+
+
+OUTSIDE = {
+    "file-of-the-users": Broken('workspace.mounts = ["~/.shoprc"]', "        import os\n        self.assertTrue(open(os.path.expanduser('~/.shoprc')).read())\n", also=lambda ground: (ground.home / ".shoprc").write_text("x") and None),
+    "link-out-of-the-repository": Broken('workspace.mounts = ["~/rates/eu.csv"]', READS.format(path="eu.csv"), also=_rates),
+    "declared-and-not-installed": Broken("python3 -m pip install sparkle", "        import sparkle\n", files={"requirements.txt": "sparkle\n"}),
+    "file-that-nobody-has": Broken("", READS.format(path="never.csv")),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_red_tests_lack_outside_of_the_repository_is_named(tmp_path: Path, name: str) -> None:
+    """Red in the checkout's copy as well as in a clone: what a task may be about is no broken set-up, so it is a note."""
+    told = lay(tmp_path, OUTSIDE[name]).run("doctor", "--run")
+    assert told.code == 0, told.out
+    assert "1 passed, 1 red already" in told.out
+    notes = [line for line in told.out.splitlines() if "tests:" in line and line.startswith("note")]
+    assert bool(notes) is bool(OUTSIDE[name].mends) and OUTSIDE[name].mends in told.out, told.out
