@@ -1,7 +1,9 @@
 """Real releases as changes: `python -m tests.foreign.releases pip:parse==1.20.1..1.20.2 npm:qs@6.13.0..6.13.1 …`.
 
 What a release changed in sources, tests and documents, given to a sprint in the words of its own release notes, is an
-honest change that nobody here wrote. It goes from `devteam init` on the older release to `devteam land`.
+honest change that nobody here wrote. It goes from `devteam init` on the older release to `devteam land`. `--look` only
+says which of them can be tried here: both releases green by the older one's own command, notes in the archive (or a
+title of your own, `WORD#TITLE`). What was not accepted is followed by the rules that held it up.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.foreign import fetch
 from tests.foreign.changes import Change
@@ -75,8 +78,8 @@ def noted(old: Path, new: Path) -> list[str]:
     return []
 
 
-def released(word: str) -> str:
-    """What became of one release: a line, and why where it was not accepted."""
+def released(word: str, *, look: bool = False) -> str:
+    """What became of one release: a line, and why where it was not accepted. `look`: only whether it can be tried."""
     kind, _, what = word.partition(":")
     what, _, title = what.partition("#")
     older, _, version = what.partition("..")
@@ -99,6 +102,9 @@ def released(word: str) -> str:
             _put(folder, edit)
         if not _green(folder, own):
             raise Unsuited("the newer release is not green here")
+        if look:
+            changed = ", ".join(sorted(str(edit["path"]) for edit in edits)[:6])
+            return f"{word}: suited, {len(edits)} files ({changed}), {len(entries)} notes: {entries[0][:160]}"
         served = Served(replace(project, own=own), prepared(project), Path(place))
         return f"{word}: {_tried(served, edits, entries)}"
 
@@ -125,6 +131,9 @@ def _tried(served: Served, edits: tuple[dict[str, object], ...], entries: list[s
     if told.returncode:
         return f"init refused: {told.stderr[-600:]}"
     given_to_the_agent(folder, Change("release", True, _words(entries[0]), edits))
+    config = folder / ".devteam" / "config.toml"  # the machine's judgement alone is what is measured
+    quiet = "max_iterations = 1\nreview = false\nfinal_review = false\n"
+    config.write_text(config.read_text().replace("max_iterations = 1\n", quiet, 1))
     criteria = "".join(f"  accept: {_words(entry)}\n" for entry in entries[:CRITERIA])
     plan = folder.parent / "plan.md"
     plan.write_text(plan.read_text().replace("  accept: done\n", criteria))
@@ -140,11 +149,24 @@ def _tried(served: Served, edits: tuple[dict[str, object], ...], entries: list[s
         own = subprocess.run(served.project.own, cwd=folder, capture_output=True, timeout=900, check=False)
         state = "green" if own.returncode == 0 else "RED"
         return f"accepted ({size}), {'landed' if landed.returncode == 0 else landed.stderr[-300:]}, own tests {state}"
-    why = "\n    ".join(f"{event.get('proof')}: {event.get('proof_reason')}" for event in judged[-1:])
     end = str(events[-1].get("reason", "")) if events else run.stderr
     paid = sum(event["type"] == "agent_finished" for event in events)
-    asked = "\n".join(f"      title: {_words(entry)}" for entry in entries[:CRITERIA])
-    return f"NOT accepted ({size}, {paid} calls)\n    {why or end[:800]}\n{asked}"
+    held = [f"    {line}" for event in judged[-1:] for line in _held_up_by(event)] or [f"    {end[:800]}"]
+    asked = [f"      title: {_words(entry)}" for entry in entries[:CRITERIA]]
+    how = judged[-1].get("proof") if judged else "environment" if end.startswith("environment:") else "no verdict"
+    return "\n".join((f"{how} ({size}, {paid} calls)", *held, *asked))
+
+
+def _held_up_by(event: dict[str, Any]) -> Iterator[str]:
+    """The reason of the verdict, every question and finding by its rule, every check that did not pass."""
+    yield f"reason: {event.get('proof_reason')}"
+    for question in event.get("questions", ()):
+        yield f"question {question['rule']}: {question['text'][:400]} [{question.get('path', '')}]"
+    for finding in event.get("findings", ()):
+        yield f"finding {finding['rule']} ({finding.get('severity', 'error')}): {finding['text'][:400]}"
+    for result in event.get("results", ()):
+        if result["verdict"] != "PASS":
+            yield f"check {result['name']}: {result['verdict']} {result.get('reason', '')[:400]}"
 
 
 def _words(entry: str) -> str:
@@ -152,9 +174,9 @@ def _words(entry: str) -> str:
 
 
 if __name__ == "__main__":
-    for one in sys.argv[1:]:
+    for one in [word for word in sys.argv[1:] if word != "--look"]:
         try:
-            said = released(one)
+            said = released(one, look="--look" in sys.argv)
         except (Unsuited, fetch.Unreachable, subprocess.TimeoutExpired) as problem:
             said = f"{one}: not tried: {str(problem)[:300]}"
         sys.stdout.write(f"{said}\n")
