@@ -32,6 +32,8 @@ from engine.service.red_causes import red_causes
 SLOW = 4.0
 """A check gets at least this many times the time it took."""
 TIMEOUT = 900.0
+MOST_LATE = 2
+"""Ways to run the same tests that came to no end in that time: no other is tried then."""
 PYTHON = ("pytest", "unittest")
 
 
@@ -61,7 +63,7 @@ async def compare(
     findings: list[Finding] = []
     for candidate in candidates:
         say(f"{candidate.check.name} in a copy of your checkout")
-        taken, problem, fetch = await _first_that_works(rehearsal, candidate, choose)
+        taken, problem, fetch = await _first_that_works(rehearsal, candidate, say, choose)
         if choose:
             taken, given = await _with_variables(rehearsal, candidate, taken, surroundings or {})
             findings += given
@@ -105,7 +107,7 @@ async def compare(
 
 
 async def _first_that_works(
-    rehearsal: Rehearsal, candidate: Candidate, choose: bool
+    rehearsal: Rehearsal, candidate: Candidate, say: Say, choose: bool
 ) -> tuple[tuple[CheckSpec, Measurement] | None, str, str]:
     """The first way in which everything was collected and something passes; else the one in which most passes.
 
@@ -116,10 +118,14 @@ async def _first_that_works(
     first = fetch = ""
     ways = list(candidate.ways() if choose else (candidate.check,))
     package = Package(rehearsal.workspace.checkout, candidate.check.folder, lambda _name: None)
-    while ways:
+    late = 0
+    while ways and late < MOST_LATE:
         way = ways.pop(0)
+        if first and way.command != candidate.check.command:
+            say(f"{way.name} ({way.why}) instead, in a copy of your checkout")
         spec = _patient(way) if choose else way
         (found,) = await rehearsal.in_checkout([spec])
+        late += found.ended == "timeout"
         why = works(spec, found)
         if not why and not any(case.error == "CollectError" for case in found.report.cases):
             return (way, found), first, fetch

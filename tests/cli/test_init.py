@@ -149,6 +149,24 @@ async def test_a_slow_check_has_its_time_in_both_places_and_gets_it_written_down
     assert not one.differs and not result.findings and one.spec.timeout >= 60
 
 
+async def test_ways_that_come_to_no_end_are_not_all_waited_for_and_what_is_tried_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Django: a quarter of an hour for the first way, as much for each of the others, and nothing said meanwhile."""
+    monkeypatch.setattr("engine.service.comparison.TIMEOUT", 0.5)
+    ground = repository(tmp_path, {"test_a.py": CASE.format(body="pass")})
+    first, *more = [
+        CheckSpec(name=name, kind=CheckKind.TESTS, command=("sh", "-c", f"sleep 600; {name}"), timeout=0.5, why=name)
+        for name in ("one", "two", "three", "four")
+    ]
+    said: list[str] = []
+    project = small.project_of(ground.folder, tmp_path / "state")
+    async with open_rooms(project, Config()) as rooms:
+        result = await compare(rooms.rehearsal, [Candidate(check=first, instead=tuple(more))], said.append, choose=True)
+    assert not result.tried and "did not finish" in result.left_out[0].reason, result
+    assert said == ["one in a copy of your checkout", "two (two) instead, in a copy of your checkout"]
+
+
 def test_what_passes_the_second_time_is_luck_and_no_difference(tmp_path: Path) -> None:
     sound, red = (CASE.format(body=f"self.assertEqual(1, {number})") for number in (1, 2))
     ground = repository(tmp_path, {"test_a.py": sound, "test_b.py": CASE.format(body="pass")})
