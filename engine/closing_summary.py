@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from engine.core import sprint_review
 from engine.core.clean import clean_line
 from engine.core.gates import waiting_questions
@@ -159,10 +161,15 @@ def _files(complete: list[TaskState]) -> dict[str, str]:
     for task in sorted(complete, key=lambda task: task.ended_at):
         for one in task.changes:
             made = files.get(one.path) == "added"
-            if one.change == "deleted" and made:
-                del files[one.path]
-            elif one.change == "deleted" or not made:
-                files[one.path] = one.change if one.change in ("added", "deleted") else "modified"
+            match one.change:
+                case "deleted" if made:
+                    del files[one.path]
+                case "added" | "deleted":
+                    files[one.path] = one.change
+                case "modified" | "type":
+                    files[one.path] = "added" if made else "modified"
+                case _:
+                    assert_never(one.change)
     return files
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -122,19 +123,12 @@ def apply(state: State, envelope: ev.Envelope) -> State:
                 head_tree=state.head_tree or event.tree,
                 sprint_tries=0,
             )
-        case ev.ChecksFinished() if event.purpose != "task":
-            return _sprint_checks(_landed(state, event.id), event)
+        case ev.ChecksFinished():
+            return _checked(_landed(state, event.id), event)
         case ev.Committed():
             state = replace(_landed(state, event.id), head=event.commit, head_tree=event.tree)
             return fold_tasks.apply(state, event)
-        case (
-            ev.WorkspaceReady()
-            | ev.ScopeChecked()
-            | ev.ChecksFinished()
-            | ev.BaseMoved()
-            | ev.RolledBack()
-            | ev.TreeKept()
-        ):
+        case ev.WorkspaceReady() | ev.ScopeChecked() | ev.BaseMoved() | ev.RolledBack() | ev.TreeKept():
             return fold_tasks.apply(_landed(state, event.id), event)
         case ev.WaitEnded():
             return _landed(state, event.id)
@@ -292,10 +286,20 @@ def _with_override(policy: Policy, max_iterations: int) -> Policy:
     return replace(policy, max_iterations=max_iterations) if max_iterations > 0 else policy
 
 
-def _sprint_checks(state: State, event: ev.ChecksFinished) -> State:
-    if event.purpose == "baseline":
-        first = event.results if state.head == state.base else state.base_results
-        return replace(state, baseline_run=state.run, baseline=event.results, base_results=first, sprint_tries=0)
+def _checked(state: State, event: ev.ChecksFinished) -> State:
+    match event.purpose:
+        case "task":
+            return fold_tasks.apply(state, event)
+        case "baseline":
+            first = event.results if state.head == state.base else state.base_results
+            return replace(state, baseline_run=state.run, baseline=event.results, base_results=first, sprint_tries=0)
+        case "final":
+            return _final_checks(state, event)
+        case _:
+            assert_never(event.purpose)
+
+
+def _final_checks(state: State, event: ev.ChecksFinished) -> State:
     verdict, reason = of_checks(event.results, event.findings)
     milestones = state.milestones
     marked = any(made.milestone == ALL_GREEN and made.commit == state.head for made in state.baselines)

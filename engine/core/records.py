@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from typing import Literal, assert_never
+
 from engine.core.model import CheckKind, Decision, Verdict
 from engine.core.state import TaskState
 from engine.core.task_state import Record
 from engine.core.verdict import changes_wanted, counts, failing_set, of_checks, proven
+from engine.core.vocabulary import ChangeKind
 
 
 def record_of(task: TaskState, decision: Decision | None, reason: str, now: float, *, asked: bool = False) -> Record:
     """The record of the present iteration."""
     passing, total = counts(task.checks)
     verdict, why = of_checks(task.checks, task.findings, asked=asked)
-    kinds = [change.change for change in task.changes]
+    kinds = Counter(_kind(change.change) for change in task.changes)
     build = [result for result in task.checks if result.kind is CheckKind.BUILD]
     coverages = [result.coverage for result in task.checks if result.coverage is not None]
     return Record(
@@ -28,9 +32,9 @@ def record_of(task: TaskState, decision: Decision | None, reason: str, now: floa
         changed=bool(task.attempt_changes),
         added=sum(change.added for change in task.changes),
         removed=sum(change.removed for change in task.changes),
-        created=kinds.count("added"),
-        modified=kinds.count("modified") + kinds.count("type"),
-        deleted=kinds.count("deleted"),
+        created=kinds["created"],
+        modified=kinds["modified"],
+        deleted=kinds["deleted"],
         coverage=coverages[0] if coverages else None,
         built=any(result.verdict in (Verdict.PASS, Verdict.FAIL) for result in build),
         build_errors=sum(result.errors for result in build),
@@ -58,3 +62,15 @@ def _error(task: TaskState, verdict: Verdict, why: str) -> str:
             f"review: {(issues or [one.text for one in task.review.criteria if not one.met] or ['no issue named'])[0]}"
         )
     return ""
+
+
+def _kind(change: ChangeKind) -> Literal["created", "modified", "deleted"]:
+    match change:
+        case "added":
+            return "created"
+        case "modified" | "type":
+            return "modified"
+        case "deleted":
+            return "deleted"
+        case _:
+            assert_never(change)

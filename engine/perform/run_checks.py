@@ -7,6 +7,7 @@ import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -136,19 +137,19 @@ class Judging:
         task = state.tasks[effect.task].spec if effect.task else None
         shape = await asyncio.to_thread(self._workspace.shape)
         setting = replace(self._setting, lane=max(0, effect.lane), mounts=self._workspace.mounts, shape=shape)
-        if effect.purpose == "baseline":
-            measured = await self._measured(effect.id, effect.tree, setting)
-            held = [
-                await self._held_against_checkout(effect.tree, setting, spec, found)
-                for spec in self._specs
-                if (found := measured.measurements.get(spec.name)) is not None
-            ]
-            return _fact(effect, tuple(held), (), "")
-        touched = await asyncio.to_thread(self._workspace.changed_files, base, effect.tree)
-        chosen = self._specs if effect.purpose == "final" else needed(self._specs, [one.path for one in touched])
-        specs = (*chosen, *verify_specs(task, effect.timeout))
-        if effect.purpose == "final" and not any(spec.required for spec in specs):
-            specs = (*specs, *whole_specs(state, effect.timeout))
+        match effect.purpose:
+            case "baseline":
+                return await self._baseline(effect, setting)
+            case "task":
+                touched = await asyncio.to_thread(self._workspace.changed_files, base, effect.tree)
+                chosen = needed(self._specs, [one.path for one in touched])
+                specs = (*chosen, *verify_specs(task, effect.timeout))
+            case "final":
+                specs = (*self._specs, *verify_specs(task, effect.timeout))
+                if not any(spec.required for spec in specs):
+                    specs = (*specs, *whole_specs(state, effect.timeout))
+            case _:
+                assert_never(effect.purpose)
         judged = await self._judge(effect, base, specs, setting, task)
         results = judged.results
         if effect.task and state.tasks[effect.task].check_errors:  # it erred before: whose fault is it?
@@ -163,6 +164,15 @@ class Judging:
             proofs=judged.proofs,
             questions=judged.questions,
         )
+
+    async def _baseline(self, effect: RunChecks, setting: Setting) -> ev.ChecksFinished:
+        measured = await self._measured(effect.id, effect.tree, setting)
+        held = [
+            await self._held_against_checkout(effect.tree, setting, spec, found)
+            for spec in self._specs
+            if (found := measured.measurements.get(spec.name)) is not None
+        ]
+        return _fact(effect, tuple(held), (), "")
 
     async def _held_against_base(
         self, base: str, specs: Sequence[CheckSpec], setting: Setting, results: tuple[CheckResult, ...]

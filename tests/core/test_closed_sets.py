@@ -45,6 +45,8 @@ ENUMS = {
 }
 LITERALS = {
     "Severity": f"{CORE}/vocabulary.py",
+    "Purpose": f"{CORE}/vocabulary.py",
+    "ChangeKind": f"{CORE}/vocabulary.py",
     "LinkState": f"{CORE}/vocabulary.py",
     "Ending": "engine/perform/process/spawning.py",
 }
