@@ -10,11 +10,13 @@ from msgspec.structs import replace
 from engine.core import (
     disputes,
     fold_agents,
-    fold_ends,
+    fold_effects,
     fold_gates,
     fold_interruptions,
     fold_plan,
     fold_planning,
+    fold_reopening,
+    fold_spend,
     fold_sprint_review,
     fold_tasks,
     machine,
@@ -22,8 +24,7 @@ from engine.core import (
     restoring,
 )
 from engine.core import events as ev
-from engine.core.effects import AnyEffect, CallAgent, CreateBaseline, KeepTree, Land, SaveCheckpoint, Wait
-from engine.core.failures import backoff
+from engine.core.fold_effects import landed, note
 from engine.core.model import ResultKind, Role, Verdict
 from engine.core.planning_state import PLANNING_ROLES
 from engine.core.policy import Policy
@@ -31,9 +32,6 @@ from engine.core.state import HOUR, Baseline, Checkpoint, State
 from engine.core.verdict import of_checks
 from engine.core.vocabulary import Stopping
 
-KEPT_NOTES = 20
-KEPT_CALLS = 1000
-"""Call times kept for the permits, or as many as there are permits."""
 ALL_GREEN = "all_tests_passing"
 
 
@@ -57,7 +55,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return _run_started(state, event, envelope.at, last)
         case ev.RunEnded():
             return replace(
-                fold_planning.run_ended(_abandoned(state), event),
+                fold_planning.run_ended(fold_effects.abandoned(state), event),
                 running=False,
                 run="",
                 active_seconds=state.active_seconds + max(0.0, state.now - state.run_started_at),
@@ -82,26 +80,26 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.AttendanceChanged():
             return replace(state, attended=event.attended)
         case ev.EffectStarted():
-            return _effect_started(state, event.effect)
+            return fold_effects.started(state, event.effect)
         case ev.EffectFailed():
-            return _effect_failed(state, event)
+            return fold_effects.failed(state, event)
         case ev.EffectInterrupted():
-            return _effect_interrupted(state, event)
+            return fold_effects.interrupted(state, event)
         case ev.AgentFinished():
             if event.role is Role.ANSWERER and event.result.kind is not ResultKind.OK:
                 state = fold_gates.unanswered(state, event.id, event.result.error or event.result.kind.value)
-            state = fold_agents.finished(_landed(state, event.id), event)
+            state = fold_agents.finished(landed(state, event.id), event)
             if event.role is Role.SPRINT_REVIEWER:
                 return fold_sprint_review.agent_finished(state, event)
             return fold_planning.agent_finished(state, event) if event.role in PLANNING_ROLES else state
         case ev.SprintReviewed():
             return fold_sprint_review.reviewed(state, event)
         case ev.TasksReopened():
-            return fold_ends.reopened(state, event)
+            return fold_reopening.reopened(state, event)
         case ev.PlanRequested():
             return fold_planning.requested(state, event)
         case ev.Surveyed() | ev.PlanChecked():
-            return fold_planning.apply(replace(_landed(state, event.id), sprint_tries=0), event, fold_plan.tasks_of)
+            return fold_planning.apply(replace(landed(state, event.id), sprint_tries=0), event, fold_plan.tasks_of)
         case (
             ev.ContextGathered()
             | ev.QuestionsAsked()
@@ -116,7 +114,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
             return fold_planning.gate_passed(state, event)
         case ev.WorkspaceReady() if not event.task:
             return replace(
-                _landed(state, event.id),
+                landed(state, event.id),
                 base=state.base or event.base,
                 base_tree=state.base_tree or event.tree,
                 head=state.head or event.base,
@@ -124,31 +122,29 @@ def apply(state: State, envelope: ev.Envelope) -> State:
                 sprint_tries=0,
             )
         case ev.ChecksFinished():
-            return _checked(_landed(state, event.id), event)
+            return _checked(landed(state, event.id), event)
         case ev.Committed():
-            state = replace(_landed(state, event.id), head=event.commit, head_tree=event.tree)
+            state = replace(landed(state, event.id), head=event.commit, head_tree=event.tree)
             return fold_tasks.apply(state, event)
         case ev.WorkspaceReady() | ev.ScopeChecked() | ev.BaseMoved() | ev.RolledBack() | ev.TreeKept():
-            return fold_tasks.apply(_landed(state, event.id), event)
+            return fold_tasks.apply(landed(state, event.id), event)
         case ev.WaitEnded():
-            return _landed(state, event.id)
+            return landed(state, event.id)
         case ev.MachineProbed():
-            return machine.probed(_landed(state, event.id), event)
+            return machine.probed(landed(state, event.id), event)
         case ev.BranchMoved():
             if event.id:
                 measured = state.baseline_run if event.commit == state.head else ""
-                state = replace(_landed(state, event.id), restored_run=state.run, baseline_run=measured, sprint_tries=0)
-            state = replace(
-                state, head=event.commit, head_tree=event.tree, final=None, notes=_note(state, event.reason)
-            )
-            state = fold_ends.restore(fold_ends.reopen(state, event.reopened), event.restored)
+                state = replace(landed(state, event.id), restored_run=state.run, baseline_run=measured, sprint_tries=0)
+            state = replace(state, head=event.commit, head_tree=event.tree, final=None, notes=note(state, event.reason))
+            state = fold_reopening.restore(fold_reopening.reopen(state, event.reopened), event.restored)
             return restoring.end_again(state, event.ended)
         case ev.SpendFound():
-            return replace(fold_agents.found(state, event), notes=_note(state, event.reason))
+            return replace(fold_spend.found(state, event), notes=note(state, event.reason))
         case ev.CheckpointSaved():
             made = Checkpoint(id=event.checkpoint, commit=event.commit, reason=event.reason, at=state.now)
             return replace(
-                _landed(state, event.id),
+                landed(state, event.id),
                 checkpoints=(*state.checkpoints[-49:], made),
                 checkpoint_due="" if state.checkpoint_due == event.reason else state.checkpoint_due,
                 checkpoint_at=state.now,
@@ -156,16 +152,16 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.BaselineCreated():
             made_baseline = Baseline(milestone=event.milestone, ref=event.ref, commit=event.commit, at=state.now)
             return replace(
-                _landed(state, event.id),
+                landed(state, event.id),
                 baselines=(*state.baselines[-49:], made_baseline),
                 milestones=tuple(name for name in state.milestones if name != event.milestone),
             )
         case ev.Landed():
             return replace(
-                _landed(state, event.id),
+                landed(state, event.id),
                 land_due=False,
                 landed=event.commit if event.ok else state.landed,
-                notes=_note(state, event.detail),
+                notes=note(state, event.detail),
             )
         case ev.BudgetWarned():
             return replace(state, warned=(*state.warned, event.scope))
@@ -176,7 +172,7 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.GateAsked():
             return fold_gates.asked(state, event)
         case ev.GateReplied():
-            return fold_gates.replied(_landed(state, event.id), event.gate, event.answer)
+            return fold_gates.replied(landed(state, event.id), event.gate, event.answer)
         case ev.LandRequested():
             return replace(state, land_due=True)
         case ev.AutoChanged():
@@ -184,10 +180,10 @@ def apply(state: State, envelope: ev.Envelope) -> State:
         case ev.LearningRecorded():
             return replace(state, learnings=(*state.learnings, event.text)[-50:])
         case ev.Noted():
-            return replace(state, notes=_note(state, event.text))
+            return replace(state, notes=note(state, event.text))
         case ev.LearningDisputed():
             words = f"learning {event.name} is contradicted: {event.why}"
-            return disputes.said(replace(state, notes=_note(state, words)), event)
+            return disputes.said(replace(state, notes=note(state, words)), event)
         case ev.CommandHandled() | ev.Unknown():
             return state
         case _:
@@ -309,104 +305,3 @@ def _final_checks(state: State, event: ev.ChecksFinished) -> State:
 
 
 # ── effects ────────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _effect_started(state: State, effect: AnyEffect) -> State:
-    state = _busy(state, effect)
-    state = replace(state, inflight={**state.inflight, effect.id: effect}, effect_count=state.effect_count + 1)
-    if isinstance(effect, CallAgent):
-        kept = max(KEPT_CALLS, state.policy.limits.calls_per_hour)
-        recent = state.calls_of_the_hour()[1 - kept :]
-        state = replace(state, calls=state.calls + 1, recent_calls=(*recent, state.now))
-    if isinstance(effect, Land):
-        state = replace(state, land_run=state.run)
-    return state
-
-
-def _busy(state: State, effect: AnyEffect) -> State:
-    task = state.tasks.get(effect.task)
-    if task is None or not _works(effect) or _at_work(state, task.id):
-        return state
-    return replace(state, tasks={**state.tasks, task.id: replace(task, busy_since=state.now)})
-
-
-def _at_work(state: State, task: str) -> bool:
-    return any(_works(effect) for effect in state.task_in_flight(task))
-
-
-def _works(effect: AnyEffect) -> bool:
-    """Waiting is no work, and an answer to a question at a gate is none on the task."""
-    return not isinstance(effect, Wait) and not (isinstance(effect, CallAgent) and effect.role is Role.ANSWERER)
-
-
-def _landed(state: State, effect_id: str, *, worked: bool = True) -> State:
-    """`worked`: its time counts; of one whose end nobody saw, nobody knows how long it was at work."""
-    effect = state.inflight.get(effect_id)
-    if effect is None:
-        return state
-    state = replace(state, inflight={key: value for key, value in state.inflight.items() if key != effect_id})
-    task = state.tasks.get(effect.task)
-    if task is None or not task.busy_since or _at_work(state, task.id):
-        return state
-    seconds = max(0.0, state.now - task.busy_since) if worked else 0.0
-    rested = replace(task, worked_seconds=task.worked_seconds + seconds, busy_since=0.0)
-    return replace(state, tasks={**state.tasks, task.id: rested})
-
-
-def _effect_failed(state: State, event: ev.EffectFailed) -> State:
-    effect = state.inflight.get(event.id)
-    state = _landed(state, event.id)
-    if effect is None:
-        return state
-    if event.fault is not None:
-        return fold_interruptions.effect_interrupted(
-            machine.suspend(state, event.fault, event.message, event.hint), effect
-        )
-    if isinstance(effect, CallAgent):
-        state = fold_agents.charge_lost(state, effect)
-    said = f"{event.message} — {event.hint}" if event.hint else event.message
-    match effect:
-        case CallAgent(role=Role.ANSWERER):
-            return fold_gates.replied(state, effect.gate, f"(no answer: {said})")
-        case SaveCheckpoint():
-            return replace(state, checkpoint_due="", checkpoint_at=state.now, notes=_note(state, said))
-        case CreateBaseline():
-            rest = tuple(name for name in state.milestones if name != effect.milestone)
-            return replace(state, milestones=rest, notes=_note(state, said))
-        case KeepTree():
-            left = tuple(name for name in state.keeps if name != effect.task)
-            return replace(state, keeps=left, notes=_note(state, said))
-        case Land():
-            return replace(state, land_due=False, notes=_note(state, said))
-        case _ if not effect.task:
-            tries = state.sprint_tries + 1
-            gives_up = event.kind == "permanent" or tries >= state.policy.retry.attempts
-            return replace(
-                state,
-                sprint_tries=tries,
-                sprint_not_before=state.now + backoff(state.policy.retry, tries, event.id),
-                sprint_error=said if gives_up else "",
-            )
-        case _:
-            return fold_interruptions.effect_failed(state, effect, event, said)
-
-
-def _abandoned(state: State) -> State:
-    """What a run left under way when it ended is over: charged as reserved, and done again by the next."""
-    for effect_id in state.inflight:
-        state = _effect_interrupted(state, ev.EffectInterrupted(id=effect_id))
-    return state
-
-
-def _effect_interrupted(state: State, event: ev.EffectInterrupted) -> State:
-    effect = state.inflight.get(event.id)
-    state = _landed(state, event.id, worked=False)
-    if effect is None:
-        return state
-    if isinstance(effect, CallAgent):
-        state = fold_agents.charge_lost(state, effect)
-    return fold_interruptions.effect_interrupted(state, effect)
-
-
-def _note(state: State, text: str) -> tuple[str, ...]:
-    return (*state.notes, text)[-KEPT_NOTES:] if text else state.notes

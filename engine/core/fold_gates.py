@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from engine.core import disputes, fold_planning, fold_sprint_review, gates, repeats
 from engine.core import events as ev
 from engine.core.effects import CallAgent
-from engine.core.grants import answers
+from engine.core.grant_places import answers
 from engine.core.model import Decision, Question
 from engine.core.state import GateState, State, TaskState
 from engine.core.task_state import Step
@@ -46,7 +46,7 @@ def opened(state: State, event: ev.GateOpened) -> State:
     if not event.task:
         return fold_planning.gate_opened(state, event)
     task = state.tasks.get(event.task)
-    return state if task is None else _with(state, replace(task, gate=event.gate))
+    return state if task is None else state.with_task(replace(task, gate=event.gate))
 
 
 def answered(state: State, event: ev.GateAnswered) -> State:
@@ -73,7 +73,7 @@ def answered(state: State, event: ev.GateAnswered) -> State:
     comments = (*task.comments, gate.text)[-KEPT_COMMENTS:] if gate.text.strip() else task.comments
     task = replace(task, gate="", comments=comments)
     if gates.approves(gate.kind, event.choice) and gate.tree != task.tree:
-        return _with(state, task)  # Void: the step stands, so the question is put again for the tree there is now.
+        return state.with_task(task)  # Void: the step stands, so the question is put again for the tree there is now.
     match gate.kind:
         case GateKind.FIX:
             task = _fix(state, task, event.choice, gate.by or "you")
@@ -87,7 +87,7 @@ def answered(state: State, event: ev.GateAnswered) -> State:
             pass
         case _:
             assert_never(gate.kind)
-    return _with(state, task)
+    return state.with_task(task)
 
 
 def to_train(state: State, task: TaskState) -> TaskState:
@@ -296,7 +296,3 @@ def _answer(gate: GateState, answer: str) -> tuple[tuple[str, str], ...]:
             asked[index] = (question, answer or "(no answer)")
             break
     return tuple(asked)
-
-
-def _with(state: State, task: TaskState) -> State:
-    return replace(state, tasks={**state.tasks, task.id: task})

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core import fold_ends
+from engine.core import fold_reopening
 from engine.core.effects import AnyEffect, CallAgent
 from engine.core.failures import backoff
 from engine.core.fold_gates import KEPT_COMMENTS, limit
@@ -27,10 +27,10 @@ def _failed_for(state: State, task: TaskState, effect: AnyEffect, event: ev.Effe
     if event.kind == "permanent" or tries >= state.policy.retry.attempts:
         again = Step.PREPARE if _implements(effect) else task.step
         stop = replace(task, step=Step.BLOCKED_GATE, blocker=said, action=event.hint, tries=0, again=again)
-        return _with(state, replace(stop, decision=Decision.BLOCKED))
+        return state.with_task(replace(stop, decision=Decision.BLOCKED))
     wait = backoff(state.policy.retry, tries, event.id)
     step = Step.PREPARE if _implements(effect) else task.step
-    return _with(state, replace(task, step=step, tries=tries, not_before=state.now + wait))
+    return state.with_task(replace(task, step=step, tries=tries, not_before=state.now + wait))
 
 
 def effect_interrupted(state: State, effect: AnyEffect) -> State:
@@ -38,7 +38,7 @@ def effect_interrupted(state: State, effect: AnyEffect) -> State:
     task = state.tasks.get(effect.task)
     if task is None or not _implements(effect):
         return state
-    return _with(state, replace(task, step=Step.PREPARE))
+    return state.with_task(replace(task, step=Step.PREPARE))
 
 
 def taken_up(state: State, at: float) -> State:
@@ -67,7 +67,7 @@ def base_moved(state: State, task: TaskState, event: ev.BaseMoved) -> TaskState:
     task = replace(
         task,
         good_tree="",
-        history=fold_ends.treeless(task),
+        history=fold_reopening.treeless(task),
         judged=(),
         checks=(),
         check_errors=0,
@@ -104,7 +104,7 @@ def work_lost(task: TaskState, event: ev.WorkLost) -> TaskState:
         rollback="",
         session="",
         earlier=None,
-        history=fold_ends.treeless(task),
+        history=fold_reopening.treeless(task),
         judged=(),
         checks=(),
         check_errors=0,
@@ -123,7 +123,3 @@ def work_lost(task: TaskState, event: ev.WorkLost) -> TaskState:
 
 def _implements(effect: AnyEffect) -> bool:
     return isinstance(effect, CallAgent) and effect.role is Role.IMPLEMENTER
-
-
-def _with(state: State, task: TaskState) -> State:
-    return replace(state, tasks={**state.tasks, task.id: task})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from engine.core.fold_ends import with_grants, withdrawn
 from engine.core.fold_gates import another_round
+from engine.core.fold_reopening import with_grants, withdrawn
 from engine.core.model import Plan, TaskSpec
 from engine.core.state import State, Status, TaskState
 from engine.core.task_state import Step

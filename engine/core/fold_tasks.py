@@ -6,7 +6,7 @@ from typing import assert_never
 
 from msgspec.structs import replace
 
-from engine.core import bounds, fold_ends, fold_gates, fold_interruptions
+from engine.core import bounds, fold_ends, fold_gates, fold_interruptions, fold_reopening
 from engine.core import events as ev
 from engine.core.fold_agents import mend
 from engine.core.fold_gates import KEPT_COMMENTS, limit
@@ -56,64 +56,67 @@ def apply(state: State, event: TaskFact) -> State:
         return state
     match event:
         case ev.TaskStarted():
-            return _with(state, _resumed(state, task, event) if event.resumes else _started(state, task, event))
+            return state.with_task(_resumed(state, task, event) if event.resumes else _started(state, task, event))
         case ev.IterationStarted():
             state = replace(state, iterations=state.iterations + 1)
-            return _with(state, _iteration(task, event))
+            return state.with_task(_iteration(task, event))
         case ev.WorkspaceReady():
             step = Step.IMPLEMENT if task.step is Step.PREPARE else task.step
             tree = task.tree or event.tree
             good = task.good_tree or event.tree
-            return _with(state, replace(task, step=step, before=event.tree, tree=tree, base=event.base, good_tree=good))
+            return state.with_task(
+                replace(task, step=step, before=event.tree, tree=tree, base=event.base, good_tree=good)
+            )
         case ev.ScopeChecked():
-            return _with(state, _scoped(state, task, event))
+            return state.with_task(_scoped(state, task, event))
         case ev.ScopeJudged():
-            return _with(state, _scope_judged(task, event))
+            return state.with_task(_scope_judged(task, event))
         case ev.ChecksFinished():
-            return _with(state, _checked(state, task, event))
+            return state.with_task(_checked(state, task, event))
         case ev.ReviewFinished():
-            return _with(state, _reviewed(task, event))
+            return state.with_task(_reviewed(task, event))
         case ev.DiagnosisGiven():
-            return _with(state, replace(task, seats={**task.seats, event.seat: event.text}))
+            return state.with_task(replace(task, seats={**task.seats, event.seat: event.text}))
         case ev.CouncilFinished():
             state = replace(state, councils=state.councils + 1)
-            return _with(
-                state,
+            return state.with_task(
                 replace(task, diagnosis=event.diagnosis, council=Council.DONE, step=Step.NEXT, tries=0, session=""),
             )
         case ev.Committed():
-            return _with(state, _committed(task, event))
+            return state.with_task(_committed(task, event))
         case ev.TreeKept():
             return _tree_kept(state, task, event)
         case ev.BaseMoved():
-            return _with(state, fold_interruptions.base_moved(state, task, event))
+            return state.with_task(fold_interruptions.base_moved(state, task, event))
         case ev.WorkLost():
-            return _with(state, fold_interruptions.work_lost(task, event))
+            return state.with_task(fold_interruptions.work_lost(task, event))
         case ev.RolledBack():
-            return _with(state, replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None, rollback=""))
+            return state.with_task(
+                replace(task, tree=event.tree, step=Step.PREPARE, tries=0, earlier=None, rollback="")
+            )
         case ev.Decided():
             return fold_ends.decided(state, task, event)
         case ev.HealthChanged():
             state = replace(state, health=event.health, health_reason=event.reason)
-            return _with(state, replace(task, health=event.health, health_reason=event.reason))
+            return state.with_task(replace(task, health=event.health, health_reason=event.reason))
         case ev.TaskEnded():
             return fold_ends.ended(state, task, event)
         case ev.GatePassed(kind=GateKind.TASK) if task.step is Step.TASK_GATE:
-            return _with(state, fold_gates.to_train(state, task))
+            return state.with_task(fold_gates.to_train(state, task))
         case ev.GatePassed(kind=GateKind.FIX) if task.step is Step.FIX_GATE:
-            return _with(state, replace(task, step=fold_gates.after_fix(task)))
+            return state.with_task(replace(task, step=fold_gates.after_fix(task)))
         case ev.Steered():
-            return _with(state, replace(task, comments=(*task.comments, event.text)[-KEPT_COMMENTS:]))
+            return state.with_task(replace(task, comments=(*task.comments, event.text)[-KEPT_COMMENTS:]))
         case ev.SkipRequested():
-            return _with(state, replace(task, skip_asked=True))
+            return state.with_task(replace(task, skip_asked=True))
         case ev.RetryRequested():
-            return fold_ends.retried(state, task, event)
+            return fold_reopening.retried(state, task, event)
         case ev.PermissionGranted():
-            return fold_ends.allowed(state, task, (event.entry,))
+            return fold_reopening.allowed(state, task, (event.entry,))
         case ev.CouncilRequested():
-            return fold_ends.council_wanted(state, task)
+            return fold_reopening.council_wanted(state, task)
         case ev.TaskAccepted():
-            return fold_ends.accepted(state, task, event.by)
+            return fold_reopening.accepted(state, task, event.by)
         case ev.GatePassed():
             return state
         case _:
@@ -162,7 +165,7 @@ def _tree_kept(state: State, task: TaskState, event: ev.TreeKept) -> State:
     keeps = tuple(name for name in state.keeps if name != task.id)
     if task.kept is not None and task.kept.tree == event.tree:
         task = replace(task, kept=replace(task.kept, ref=event.ref))
-    return _with(replace(state, keeps=keeps), task)
+    return replace(state, keeps=keeps).with_task(task)
 
 
 def _iteration(task: TaskState, event: ev.IterationStarted) -> TaskState:
@@ -318,7 +321,3 @@ def _committed(task: TaskState, event: ev.Committed) -> TaskState:
         blocker="",
         action="",
     )
-
-
-def _with(state: State, task: TaskState) -> State:
-    return replace(state, tasks={**state.tasks, task.id: task})

@@ -9,7 +9,9 @@ from engine.core import events as ev
 from engine.core import gate_choices, gates
 from engine.core.clean import clean_line
 from engine.core.fold_gates import still_asked
-from engine.core.grants import GrantError, check_entry, places_of, unknown_place
+from engine.core.grant_grammar import check_entry
+from engine.core.grant_places import places_of, unknown_place
+from engine.core.grants import GrantError
 from engine.core.model import Decision, Struct
 from engine.core.planning_state import Goal
 from engine.core.state import State, Status, TaskState

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from msgspec.structs import replace
+
 from engine.core.effects import AnyEffect, CallAgent, Wait
 from engine.core.forecast import PastTask
 from engine.core.index_ladder import Price, RungStats
@@ -213,6 +215,9 @@ class State(Struct, frozen=True, kw_only=True):
 
     def reserved_usd(self) -> float:
         return sum(call.reserve_usd for call in self.calls_in_flight())
+
+    def with_task(self, task: TaskState) -> State:
+        return replace(self, tasks={**self.tasks, task.id: task})
 
     def task_in_flight(self, task: str) -> list[AnyEffect]:
         return [

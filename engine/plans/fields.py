@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePath
 
 from engine.core.clean import clean, clean_line
-from engine.core.grants import GrantError, check_entry, entries_of
+from engine.core.grant_grammar import check_entry, entries_of
+from engine.core.grants import GrantError
 from engine.core.harmless import HarmlessKind, known_proof
 
 PRIORITIES = {"critical": 20, "high": 10, "medium": 0, "normal": 0, "low": -10, "p0": 20, "p1": 10, "p2": 0, "p3": -10}

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from engine.core.grants import GrantError, check_entry
+from engine.core.grant_grammar import check_entry
+from engine.core.grants import GrantError
 from engine.core.harmless import HarmlessKind, bound
 from engine.core.model import Plan, Struct, TaskSpec
 from engine.plans.leanings import shows_something

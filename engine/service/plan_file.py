@@ -7,7 +7,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine.core.grants import GrantError, check_entry
+from engine.core.grant_grammar import check_entry
+from engine.core.grants import GrantError
 from engine.core.model import Plan, Struct
 from engine.link.user_errors import UserError
 from engine.plans.design_doc import DESIGN_DOC

@@ -6,17 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.core.grants import (
-    FORMS,
-    Grant,
-    GrantError,
-    GrantKind,
-    check_entry,
-    entries_of,
-    grants_of,
-    parse_entry,
-    split_entries,
-)
+from engine.core.grant_grammar import FORMS, check_entry, entries_of, grants_of, parse_entry, split_entries
+from engine.core.grants import Grant, GrantError, GrantKind
 
 K = GrantKind
 

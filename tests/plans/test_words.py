@@ -7,7 +7,8 @@ import itertools
 import pytest
 from hypothesis import given, settings
 
-from engine.core.grants import GrantKind, parse_entry
+from engine.core.grant_grammar import parse_entry
+from engine.core.grants import GrantKind
 from engine.core.harmless import HarmlessKind
 from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.perform.checks.proof.file_grants import is_script

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.grants import grants_of
+from engine.core.grant_grammar import grants_of
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.owners import Owned, Owner

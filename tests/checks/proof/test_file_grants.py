@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.grants import grants_of
+from engine.core.grant_grammar import grants_of
 from engine.perform.checks.proof.file_grants import SCRIPTS, file_grant
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import edit_questions, transform

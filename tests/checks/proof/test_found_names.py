@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.core.grants import grants_of
+from engine.core.grant_grammar import grants_of
 from engine.perform.checks.proof.found_names import FoundNames, definitions, find_names, hands_on_only
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owners import Owned, Owner

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.grants import grants_of
+from engine.core.grant_grammar import grants_of
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.core.grants import grants_of
+from engine.core.grant_grammar import grants_of
 from engine.core.harmless import HarmlessKind
 from engine.perform.checks.proof.found_names import FoundNames
 from engine.perform.checks.proof.harmless import Source, outside

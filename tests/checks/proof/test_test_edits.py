@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.core.grants import grants_of, parse_entry
+from engine.core.grant_grammar import grants_of, parse_entry
 from engine.perform.checks.proof.owners import Owned, Owner
 from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
 from engine.perform.checks.proof.test_edits import edits_of

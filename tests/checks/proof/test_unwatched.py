@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.core.grants import parse_entry
+from engine.core.grant_grammar import parse_entry
 from engine.core.model import CheckKind, Proof, ProofVerdict, TaskSpec
 from engine.perform.checks.proof.change import snapshot_of
 from engine.perform.checks.proof.golden import stated

@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 
-from engine.core.grants import Grant, grants_of
+from engine.core.grant_grammar import grants_of
+from engine.core.grants import Grant
 from engine.core.model import Struct, TaskSpec
 from engine.globs import matcher, matches
 from engine.perform.checks.proof.docstrings import with_base_examples
