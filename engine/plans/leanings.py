@@ -176,6 +176,48 @@ def about_tests(title: str) -> bool:
     )
 
 
+_TAKES_AWAY = re.compile(
+    r"(?:^|[.!?\n]\s*)\W*(?:\w+(?:\([^)\n]*\))?!?:\s+)?(?:please\s+)?"
+    r"(?:drop|remove|delete|retire|kill|get\s+rid\s+of|stop\s+(?:supporting|accepting|reading|offering)|end\s+support\s+for)\b"
+    r"(?P<what>[^.!?\n]*)",
+    re.IGNORECASE,
+)
+_NO_THING = frozenset(
+    {
+        "support",
+        "supporting",
+        "command",
+        "option",
+        "function",
+        "from",
+        "with",
+        "tests",
+        "test",
+        "the",
+        "and",
+        "for",
+        "file",
+        "files",
+        "code",
+        "old",
+        "line",
+        "its",
+        "help",
+    }
+)
+
+
+def takes_away(text: str, test: str) -> bool:
+    """Whether the text orders something to be taken away that the test speaks of by name."""
+    told = {part.lower() for word in re.findall(r"[\w-]+", test) for part in (word, *parts_of(word))}
+    return any(
+        word.lower() in told
+        for match in _TAKES_AWAY.finditer(text)
+        for word in re.findall(r"[\w-]{3,}", match["what"])
+        if word.lower() not in _NO_THING
+    )
+
+
 def _about(clear: re.Pattern[str], maybe: re.Pattern[str], title: str, text: str) -> bool:
     """The title says it in words that mean nothing else, or in such that may, and the rest of the task says which.
 

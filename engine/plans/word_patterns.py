@@ -131,6 +131,16 @@ CONFIG_WORD = re.compile(
 )  # fmt: skip
 SNAPSHOT = re.compile(r"\b(?:regenerate|re-?generate|update|refresh|re-?record|renew)\b.{0,40}\bsnapshots?\b", re.I)
 
+GOLDEN = re.compile(
+    r"\b(?:update|regenerate|re-?generate|refresh|re-?record|renew|adjust|adapt)\b[^.;\n]{0,40}\b(?P<what>golden|expected|approved)\b",
+    re.I,
+)
+"""Files of expected data by the word that folders and endings have, too."""
+A_GOLDEN = re.compile(
+    r"(?P<before>[\w./-]+\.\w+)`?\s+(?:golden|snapshot|approved|expected\s+output)\b|"
+    r"\b(?:golden|snapshot|approved|expected)(?:\s+(?:file|output|data))?\s+`?(?P<behind>[\w./-]+\.\w+)", re.I,
+)  # fmt: skip
+
 FREE = frozenset({HarmlessKind.MOVE, HarmlessKind.REFACTORING, HarmlessKind.SETTINGS})
 """Kinds that the change itself cannot be held to."""
 ORDER = re.compile(

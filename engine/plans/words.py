@@ -17,6 +17,7 @@ from engine.core.harmless import HarmlessKind, bound
 from engine.core.model import Plan, Struct, TaskSpec
 from engine.plans.leanings import shows_something
 from engine.plans.word_patterns import (
+    A_GOLDEN,
     ABOUT_CODE,
     ADDED,
     BEHAVIOUR,
@@ -30,6 +31,7 @@ from engine.plans.word_patterns import (
     DEPENDENCIES,
     EDIT_VERB,
     FREE,
+    GOLDEN,
     KIND,
     MOVE,
     NAME,
@@ -263,6 +265,14 @@ def _entries(sentence: str) -> Iterator[str]:
     if SNAPSHOT.search(sentence) and not _negated(sentence, 0):
         yield "edit **/__snapshots__/*"
         yield "edit **/*.snap"
+    if (golden := GOLDEN.search(sentence)) is not None and not _negated(sentence, golden.start()):
+        word = golden["what"].lower()
+        yield f"edit **/{word}/**"
+        yield f"edit **/*{word}*"
+    for match in A_GOLDEN.finditer(sentence):
+        path = match["before"] or match["behind"]
+        if path.rpartition(".")[2] not in SOURCE and not _negated(sentence, match.start()):
+            yield f"edit {path}"
 
 
 def _renames(sentence: str) -> Iterator[str]:

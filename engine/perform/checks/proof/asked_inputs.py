@@ -10,7 +10,7 @@ import difflib
 import re
 from collections.abc import Sequence
 
-_JUDGES = re.compile(
+JUDGES = re.compile(
     r"(?:assert\w*|expect\w*|equals?|deepEqual|strictEqual|deepStrictEqual|notEqual\w*|ok|is|same|like|match|throws|rejects"
     r"|raises|to[A-Z]\w*|test|it|describe|t|Errorf?|Fatalf?|Equal|approx|isclose|if|for|while|switch|parametrize|param)$"
 )
@@ -45,5 +45,5 @@ def _is_input(tokens: Sequence[str], at: int) -> bool:
         elif token == "(":  # noqa: S105 (a bracket)
             name = tokens[before - 1] if before else ""
             if re.fullmatch(r"[A-Za-z_$][\w$]*", name):
-                return not _JUDGES.match(name)
+                return not JUDGES.match(name)
     return False

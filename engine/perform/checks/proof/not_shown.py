@@ -17,11 +17,15 @@ _QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^”\n]*)”|(?<!\w)'([^'\n]*)'(?!\w)
 _SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=[A-Z`\"'(\[“])|;\s|\n")
 _AN_OUTPUT = re.compile(
     r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
-    r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$",
+    r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$"
+    r"|\b(?:e\.g\.|for example|for instance),?$",
     re.IGNORECASE,
 )
 """Before a quoted text: it is what comes out, or the name of something."""
-_A_COMMENT = re.compile(r"[\s`)]*(?:is (?:too|confusing|poor|misleading)|says nothing|and not|means)\b")
+_A_COMMENT = re.compile(
+    r"[\s`)]*(?:is (?:too|confusing|poor|misleading|not (?:helpful|enough|useful))|says nothing|"
+    r"does(?: not|n't) (?:help|say|tell)|helps nobody|and not|means)\b"
+)
 _PLACE = re.compile(r"\.[a-z]{1,4}$|^[\w./-]*/[\w./-]*$|^\w+ -|^--?\w|^\$")
 _PROSE = re.compile(r"(?:[A-Za-z',]+\s+){3,}[A-Za-z',.]+")
 _NAME_OF_DATA = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b__(?!(?:init|main|pycache|all|future)__)\w+__\b")

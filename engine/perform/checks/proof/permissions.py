@@ -30,7 +30,7 @@ from engine.perform.checks.proof.steering import SECTIONS, steering
 from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, excerpt, units_of
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
-from engine.plans.leanings import asks_for_names
+from engine.plans.leanings import asks_for_names, takes_away
 
 TESTS = frozenset({Owner.TEST, Owner.SUPPORT})
 TAKEN_AWAY = frozenset({EditKind.DELETED, EditKind.SKIPPED, EditKind.WEAKER})
@@ -143,6 +143,8 @@ def transform(
             if edit.test and _stated_edit(edit, changed, words):
                 same = not asks_otherwise(tokens(edit.path, edit.before), tokens(edit.path, edit.after))
                 excuses[edit.id] = Excuse(entry="change behaviour", red_on_base=True, same_question=same)
+        if edit.kind is EditKind.DELETED and edit.test and edit.now and takes_away(words, f"{edit.id} {edit.before}"):
+            excuses.setdefault(edit.id, Excuse(entry="change behaviour", red_on_base=True))
         if edit.kind is EditKind.DELETED and (grant := _lets_go(grants, edit)) is not None:
             dropped[edit.id] = grant.entry
             used.add(grant.entry)

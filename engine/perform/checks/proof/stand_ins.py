@@ -76,7 +76,8 @@ def _replaced(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str
         for name in dict.fromkeys(re.findall(r"\b(?:def|function\*?|const|exports\.)\s*(\w+)", _text(data))):
             if len(name) < 3 or not _word(name, words):
                 continue
-            if match := re.search(_REPLACED.format(name=re.escape(name)), fresh):
+            match = re.search(_REPLACED.format(name=re.escape(name)), fresh)
+            if match is not None and not _hands_on(name, fresh, match):
                 text = f"a test of the change replaces {name}, which the task is about: {match[0][:60]}"
                 return [Narrow(rule=Rule.MOCKED_SUBJECT, path=path, line=0, text=text)]
     stems = {posixpath.splitext(posixpath.basename(one.path))[0]: one.path for one in changed}
@@ -86,6 +87,16 @@ def _replaced(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str
             text = f"a test of the change replaces the module {stems[stem]}, which the change is about"
             return [Narrow(rule=Rule.MOCKED_SUBJECT, path=stems[stem], line=0, text=text)]
     return []
+
+
+def _hands_on(name: str, fresh: str, match: re.Match[str]) -> bool:
+    """A spy: what stands in the place of the function was told the function first, and calls it."""
+    if re.match(r"\s*\)|[^\n]*\bwraps=", fresh[match.end() :]) and not match[0].rstrip().endswith("="):
+        return True
+    kept = re.findall(
+        rf"(?<![\w.])(\w+)\s*=\s*[A-Za-z_$][\w$.]*\.{re.escape(name)}(?:\.bind\([^()\n]*\))?\s*(?:;|$)", fresh, re.M
+    )
+    return any(re.search(rf"(?<![\w.]){re.escape(one)}(?:\.call|\.apply)?\(", fresh) for one in kept)
 
 
 def _text(data: bytes | None) -> str:

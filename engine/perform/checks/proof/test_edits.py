@@ -13,9 +13,11 @@ from msgspec.structs import replace
 
 from engine.core.model import Struct
 from engine.perform.checks import python_source
+from engine.perform.checks.proof.asked_again import asks_the_same, kept_inside
 from engine.perform.checks.proof.integrity_python import Function
 from engine.perform.checks.proof.plain_edits import adds_only, is_plain, same_but_for_texts
 from engine.perform.checks.proof.python_names import Names, Rename, names_in
+from engine.perform.checks.proof.source_text import tokens
 from engine.perform.checks.proof.test_blocks import REST, Block, blocks_of, fewer_imports, text_edit, under_renames
 from engine.perform.checks.proof.test_shape import (
     EditKind,
@@ -43,7 +45,7 @@ class TestEdit(Struct, frozen=True, kw_only=True):
     path: str
     line: int = 0
     now: str = ""
-    """Where it stands in the change; empty: nowhere."""
+    """Where it stands in the change; of a deleted one, which new test asks the same; empty: nowhere."""
     test: bool = True
     """False: a helper, a fixture, a constant; every test of the file may rest on it."""
     before: str = ""
@@ -183,6 +185,13 @@ def _python_edits(base: Files, candidate: Files, paths: list[str], renames: tupl
                 if table is not None:
                     place = next(other for other, units in new.items() if table in (units or {}).values())
                     edit = replace(edit, kind=EditKind.MOVED, now=f"{place}::{table.name}")
+                elif kept := next((one for one in fresh.values() if kept_inside(unit, one, renames)), None):
+                    edit = replace(edit, kind=EditKind.MOVED, now=f"{path}::{kept.name}")
+                else:
+                    words = tokens(path, unit.text)
+                    tests = [one for one in fresh.values() if one.test]
+                    again = next((one for one in tests if asks_the_same(words, tokens(path, one.text))), None)
+                    edit = replace(edit, now=f"{path}::{again.name}") if again else edit
             if edit is not None:
                 found.append(edit)
     return found
@@ -244,6 +253,10 @@ def _text_edits(
             renamed = next((b for b in now if b.body == block.body), None)
             where = f"{path}::{renamed.name}" if renamed else everywhere.get(block.body, "")
             kind = EditKind.MOVED if where else EditKind.DELETED
+            known = {one.name for one in old}
+            fresh = [one for one in now if one.test and one.name not in known and block.test]
+            again = next((one for one in fresh if not where and asks_the_same(block.body, one.body)), None)
+            where = f"{path}::{again.name}" if again else where
         else:
             where, kind = place, _KINDS[text_edit(block, there)]
         found.append(

@@ -85,6 +85,7 @@ def _says(value: str, words: str) -> bool:
         value,
         value.removesuffix(".0"),
         re.split(r"[<>=~!^ ]", value)[0],
+        value.lstrip("<>=~!^ "),
         value.replace("_", " ").replace("-", " "),
     }
     return any(form and re.search(rf"(?<![\w.]){re.escape(form)}(?!\w)", words, re.IGNORECASE) for form in forms)

@@ -21,6 +21,7 @@ from engine.perform.checks.proof.varied_tests import (
     MOST_COPIES,
     MOST_JOINT,
     MOST_TESTS,
+    OF_AN_ANSWER,
     Copy,
     Varied,
 )
@@ -241,7 +242,10 @@ def _inputs(all: Sequence[Token], span: tuple[int, int], shadows: Mapping[str, s
         elif token.text in shadows and at == index + 1:
             left_out |= _behind_expect(all, closing(all, at) + 1, span[1])
     for index in range(*span):
-        if all[index].kind is TokenKind.WORD and all[index].text in NAMES_THINGS and all[index + 1].text == "(":
+        if all[index].kind is not TokenKind.WORD or index + 1 >= len(all) or all[index + 1].text != "(":
+            continue
+        answer = all[index].text in OF_AN_ANSWER and index > 1 and all[index - 2].kind is TokenKind.WORD
+        if all[index].text in NAMES_THINGS or answer:
             left_out.add(index + 2)
     found = []
     for index in range(*span):
