@@ -103,6 +103,8 @@ def test_hushes(after: bytes, words: str, found: bool) -> None:
 
 
 LIMITS = b'{"wet": 1.0, "storm": 30.0}\n'
+PYTHONS = b'[build-system]\nrequires = ["setuptools>=61"]\n[project]\nrequires-python = ">=3.8"\n'
+RAISED = PYTHONS.replace(b">=61", b">=68").replace(b">=3.8", b">=3.9")
 RULES = b'[tool.ruff.lint]\nselect = ["E", "B"]\nneeds = ["a>=1"]\n'
 
 
@@ -115,6 +117,8 @@ RULES = b'[tool.ruff.lint]\nselect = ["E", "B"]\nneeds = ["a>=1"]\n'
         ("p.toml", RULES, RULES.replace(b'"B"', b'"UP"'), "Switch the rule UP on", "B is gone"),
         ("p.toml", RULES, RULES.replace(b'"B"', b'"B", "UP"'), "Switch the rule UP on", ""),
         ("p.toml", RULES, RULES.replace(b"a>=1", b"a>=2"), "Need a 2", ""),
+        ("p.toml", PYTHONS, RAISED, "Bump setuptools to >=68 and require Python 3.9", ""),
+        ("p.toml", PYTHONS, RAISED, "Bump setuptools to >=68", "requires-python"),
         ("x.cfg", b"[a]\none = 1\ntwo = 2\n", b"[a]\none = 5\ntwo = 6\n", "one should be 5", "a.two"),
         ("x.ini", b"[a]\no = -ra\n", b"[a]\no = -ra --strict\nslow = x\n", "register slow", ""),
         ("x.ini", b"[a]\no = -ra -W\n", b"[a]\no = -ra\nslow = x\n", "register slow", "a.o"),

@@ -274,3 +274,10 @@ def test_an_example_of_a_module_is_no_method_of_a_function_of_that_name() -> Non
         ("a(5)", "packages/a/index.js"),
         ("money.of(6)", "lib/money.js"),
     ]
+
+
+def test_what_an_answer_is_looked_through_for_is_no_input() -> None:
+    text = "import test from 'node:test';\nimport assert from 'node:assert';\nimport { show } from './show.js';\n\n"
+    text += "test('shows', () => {\n  const out = show('ab');\n  assert.ok(out.startsWith('| name'));\n});\n"
+    made = varied(text.encode(), ["t.js::shows"], "")
+    assert made is not None and {copy.was for copy in made[0].copies if copy.slot >= 0} == {"'ab'"}

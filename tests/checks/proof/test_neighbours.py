@@ -178,3 +178,16 @@ FITTED = 'import re\n\n\ndef parse(line):\n    line = re.sub(r"^1/2 ", "0.5 ", l
 def test_a_number_inside_of_a_text(after: str, words: str, doubts: int) -> None:
     found = asked(MILK, after, 'assert parse("1/2 l milk") == (0.5, "l", "milk")', words)
     assert len(found) == doubts, found
+
+
+@pytest.mark.parametrize(
+    ("test", "inputs"),
+    [
+        ("assert show('ab').startswith('| name')", {"'ab'"}),
+        ("show('ab')\n    assert out().removesuffix('xx') == 'yy'", {"'ab'"}),
+        ("assert 'a b'.startswith(first('cd'))", {"'a b'", "'cd'"}),
+    ],
+)
+def test_what_an_answer_is_looked_through_for_is_no_input(test: str, inputs: set[str]) -> None:
+    made = varied(f"from m import *\n\n\ndef test_it():\n    {test}\n".encode(), ["test_it"])
+    assert made is not None and {copy.was for copy in made.copies if copy.slot >= 0 and not copy.joint} == inputs

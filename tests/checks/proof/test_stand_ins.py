@@ -9,6 +9,7 @@ from engine.perform.checks.proof.stand_ins import stand_ins
 
 MONEY = "def split_amount(cents, people):\n    return [cents // people] * people\n"
 KIT = "exports.escape = (text) => text;\nexports.other = 1;\n"
+SPY = "real = money.split_amount\nmonkeypatch.setattr(money, 'split_amount', lambda *a: calls.append(a) or real(*a))"
 WORDS = "Fix split_amount() and escape: nothing may get lost"
 
 
@@ -51,6 +52,26 @@ def asked(path: str, before: str, after: str, fresh: str, words: str = WORDS) ->
         pytest.param(
             "money.py", MONEY, MONEY.replace("//", "/"), 'monkeypatch.setattr(rates, "fetch", fake)', [],
             id="something beside it is replaced",
+        ),
+        pytest.param(
+            "money.py", MONEY, MONEY.replace("//", "/"), SPY, [],
+            id="a spy that calls what it stands for",
+        ),
+        pytest.param(
+            "money.py", MONEY, MONEY.replace("//", "/"), SPY.replace("real(*a)", "[34, 33]"), ["mocked-subject"],
+            id="what was kept is never called",
+        ),
+        pytest.param(
+            "money.py", MONEY, MONEY.replace("//", "/"),
+            "patch.object(money, 'split_amount', wraps=money.split_amount)", [],
+            id="wraps",
+        ),
+        pytest.param(
+            "lib/kit.js", KIT, KIT + "// x\n", "const spy = mock.method(kit, 'escape');", [], id="node's own spy",
+        ),
+        pytest.param(
+            "lib/kit.js", KIT, KIT + "// x\n", "mock.method(kit, 'escape', (t) => t);", ["mocked-subject"],
+            id="node's mock",
         ),
         pytest.param(
             "money.py", MONEY, MONEY.replace("//", "/"), "assert money.split_amount(3, 2) == [2, 1]", [],

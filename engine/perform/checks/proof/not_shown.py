@@ -14,7 +14,7 @@ from engine.core.model import TaskSpec
 
 _CODE = re.compile(r"`([^`\n]*)`")
 _QUOTED = re.compile(r"\"([^\"\n]*)\"|“([^”\n]*)”|(?<!\w)'([^'\n]*)'(?!\w)")
-_SENTENCE = re.compile(r"(?<=[.;:!?])\s+(?=[A-Z`\"'(\[“])|;\s|\n")
+_SENTENCE = re.compile(r"(?<=[.;:!?])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`\"'(\[“])|;\s|\n")
 _AN_OUTPUT = re.compile(
     r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
     r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$"

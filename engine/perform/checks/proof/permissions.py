@@ -270,9 +270,11 @@ def _test_question(
 ) -> Question | None:
     """`whole`: a command that names no tests is red, so that any edited one may be the reason."""
     failing = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in red)
+    excuse = transformed.excuse(edit.id)
+    let_go = edit.kind is EditKind.DELETED and not failing  # it held, and nobody needed to take it away
     if (
         transformed.is_dropped(edit.id)
-        or ((excuse := transformed.excuse(edit.id)) and (excuse.same_question or not failing))
+        or (excuse and not let_go and (excuse.same_question or not failing))
         or (not edit.test and transformed.excuse(edit.path))
     ):
         return None

@@ -91,7 +91,8 @@ def _replaced(changed: Sequence[Source], others: Mapping[str, bytes], fresh: str
 
 def _hands_on(name: str, fresh: str, match: re.Match[str]) -> bool:
     """A spy: what stands in the place of the function was told the function first, and calls it."""
-    if re.match(r"\s*\)|[^\n]*\bwraps=", fresh[match.end() :]) and not match[0].rstrip().endswith("="):
+    rest = fresh[match.end() :]
+    if re.match(r"[^\n=]*\bwraps=", rest) or (match[0].startswith("mock.method") and re.match(r"\s*\)", rest)):
         return True
     kept = re.findall(
         rf"(?<![\w.])(\w+)\s*=\s*[A-Za-z_$][\w$.]*\.{re.escape(name)}(?:\.bind\([^()\n]*\))?\s*(?:;|$)", fresh, re.M
