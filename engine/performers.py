@@ -140,5 +140,6 @@ def performers(
         state_root=room.places.root,
         checkout=workspace.checkout,
         repository=lambda head: asyncio.to_thread(workspace.stands, head),
+        git_dirs=(workspace.repo.git_dir, workspace.repo.common_dir),
     )
     return Performers(performer=Redacted(on_machine, redactor), redactor=redactor, dependencies=dependencies)

@@ -74,6 +74,7 @@ class Session:
         self.opened_at = 0
         """The last sequence number before this session said anything: who watches later reads on from here."""
         self._backed_up = float("-inf")
+        self._config_text = b""
         self._alone = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
         self.answering: Callable[[bytes], bytes] = lambda _query: b'{"error":"this engine answers no queries"}'
@@ -133,6 +134,7 @@ class Session:
             for helper in helpers:
                 helper.cancel()
             await asyncio.gather(*helpers, return_exceptions=True)
+            self._views.put_back(self._config_text)
             self._views.flush(self.state)
             await self._notifier.close()
             self.bus.close()
@@ -157,6 +159,8 @@ class Session:
     async def _assemble(self) -> None:
         project, options = self.project, self._options
         config = project.config()
+        with contextlib.suppress(OSError):
+            self._config_text = project.repo.config.read_bytes()
         plan = None if self.sprint.unplanned() else read_plan(self.sprint.plan_path)
         moved_from = state_folder.moved_from(project.state.root, project.root)
         places = make_state(project.state)

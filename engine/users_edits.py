@@ -85,11 +85,20 @@ class UsersEdits:
         try:
             return read()
         except (PlanRefused, ConfigRefused) as refused:
-            noted = _not_taken_up(refused)
+            noted = self._folder_gone() or _not_taken_up(refused)
             if not isinstance(refused.__cause__, OSError):
                 return [noted]
             self._unread[path] = noted.text
             return [noted] if noted.text != said else []
+
+    def _folder_gone(self) -> ev.Noted | None:
+        """The whole folder of the sprint was deleted: no file in it is to be mended."""
+        if self._sprint.path.exists():
+            return None
+        said = (
+            f"{self._sprint.path} was deleted: the plan that was read last holds, and is written back when the run ends"
+        )
+        return ev.Noted(text=said, level="warning", hint="bring it back, or let the run end")
 
     def _readers(self) -> tuple[Callable[[], list[ev.AnyEvent]], ...]:
         return self._plan_now, self._config_now

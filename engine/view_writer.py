@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine import learnings, views
+from engine import files, learnings, views
 from engine.core import events as ev
 from engine.core.model import Plan, TaskSpec
 from engine.core.planning_state import Goal, Stage
@@ -18,7 +18,7 @@ from engine.plans.change import describe_change
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import mark_plan, mark_tasks, read_plan
 from engine.plans.source import write_back
-from engine.plans.sprints import SprintFolder
+from engine.plans.sprints import SprintFolder, ensure_gitignore
 from engine.plans.write import render
 from engine.project import Project
 
@@ -108,6 +108,23 @@ class Views:
             learnings.settle(self._project.root, state.disputed)
             self.problem = ""
         except (OSError, PlanRefused, UnicodeDecodeError) as error:
+            self.problem = str(error)
+
+    def put_back(self, config: bytes) -> None:
+        """The user's plan was deleted under the run, perhaps with all of .devteam/ (`git clean -fdx`): it is written as
+        it was read last, and so are the settings. At the run's end: until then they may come back by themselves."""
+        repo, sprint = self._project.repo, self._sprint
+        if sprint.plan_path.exists() or not repo.folder.is_dir() or not self._plan_known:
+            return
+        try:
+            sprint.learnings.mkdir(parents=True, exist_ok=True)
+            ensure_gitignore(self._project.root)
+            files.write(sprint.plan_path, self._plan_known, mode=files.SHARED)
+            if config and not repo.config.exists():
+                files.write(repo.config, config, mode=files.SHARED)
+            self._marked.clear()
+            self._made = ([], [])
+        except OSError as error:
             self.problem = str(error)
 
     def _write_draft(self, state: State) -> None:

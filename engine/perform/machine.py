@@ -90,14 +90,16 @@ class OnThisMachine:
         state_root: Path,
         checkout: Path,
         repository: Callable[[str], Awaitable[None]],
+        git_dirs: Sequence[Path] = (),
     ) -> None:
-        """`repository` raises when the sprint's branch or the repository cannot be found; it is given the commit that
-        the sprint is at by the journal."""
+        """`git_dirs`: where the user's repository keeps its HEAD. `repository` raises when the sprint's branch or the
+        repository cannot be found; it is given the commit that the sprint is at by the journal."""
         self._performer = performer
         self._spawner = spawner
         self._state_root = state_root
         self._checkout = checkout
         self._repository = repository
+        self._git_dirs = git_dirs
         self._began_in = _folder(checkout)
         self._failed: dict[str, int] = {}
 
@@ -197,11 +199,12 @@ class OnThisMachine:
         return None, ""
 
     def _moved(self) -> str:
-        """The checkout is another folder than the one this run began in, or none."""
+        """The checkout is another folder than the one this run began in, or none; or it has no git directory."""
         now = _folder(self._checkout)
-        if now == self._began_in:
-            return ""
-        return f"{self._checkout} is {'another folder now' if now else 'not there any more'}"
+        if now != self._began_in:
+            return f"{self._checkout} is {'another folder now' if now else 'not there any more'}"
+        gone = next((one for one in self._git_dirs if not (one / "HEAD").exists()), None)
+        return f"{gone} is not there any more" if gone is not None else ""
 
     async def _start_something(self) -> None:
         spec = ProcessSpec(argv=("/bin/sh", "-c", ":"), cwd=self._state_root, env={"PATH": os.defpath}, timeout=30.0)

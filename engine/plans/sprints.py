@@ -80,7 +80,7 @@ LOOP_STATE = "# Loop State\n**Iteration**: 0\n**Status**: INITIALIZING\n"
 
 FILES = ("plan.md", "context.md", "loop-state.md", "tracking.md", "learnings/.gitkeep")
 
-_FOLDER = re.compile(r"(\d{3,})-([a-z0-9][a-z0-9-]*)$")
+SPRINT_FOLDER = re.compile(r"(\d{3,})-([a-z0-9][a-z0-9-]*)$")
 
 
 class SprintFolder(Struct, frozen=True):
@@ -220,7 +220,7 @@ def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: s
     paths.sprints.mkdir(parents=True, exist_ok=True)
     with _only_one(paths.sprints):
         ensure_gitignore(root)
-        taken = [int(match.group(1)) for entry in paths.sprints.iterdir() if (match := _FOLDER.match(entry.name))]
+        taken = [int(match.group(1)) for entry in paths.sprints.iterdir() if (match := SPRINT_FOLDER.match(entry.name))]
         number = max((*taken, above)) + 1
         sprint_id = f"{number:03d}-{slug}"
         draft = Path(tempfile.mkdtemp(prefix=".new-", dir=paths.sprints))
@@ -248,7 +248,7 @@ def _folders(root: Path) -> list[tuple[Path, int, str]]:
     folder = RepoPaths(root=root).sprints
     found = []
     for path in folder.iterdir() if folder.is_dir() else ():
-        match = _FOLDER.match(path.name)
+        match = SPRINT_FOLDER.match(path.name)
         if match and path.is_dir():
             found.append((path, int(match.group(1)), match.group(2)))
     return sorted(found, key=lambda one: one[1:])

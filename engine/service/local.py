@@ -46,7 +46,14 @@ class Desk(Struct, frozen=True, kw_only=True):
         return self.project.root
 
     def sprint(self, hint: str = "") -> SprintFolder:
-        return self.project.sprint(hint)
+        try:
+            return self.project.sprint(hint)
+        except SprintNotFound as none:
+            from engine.service.lost_folder import bring_back
+
+            if not none.choices and (back := bring_back(self.project)) is not None:
+                raise back from none
+            raise
 
     def engine(self) -> Holder | None:
         """Who runs an engine here."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from engine.core.commands import LandNow, Steer
 from engine.service.links import attached_link
 from engine.service.local import open_desk
-from tests.cli.ground import SCENARIO, make, trusted
+from tests.cli.ground import CONFIG, SCENARIO, make, trusted
+from tests.patience import patience
 from tui.cli.dashboard import save_folder
 
 PLAN_FILE = ".devteam/sprints/001-count-things/plan.md"
@@ -124,3 +125,42 @@ def test_commands_reach_the_sprint_that_is_meant(tmp_path: Path, home: Path) -> 
     link = attached_link(desk := open_desk(ground.folder, ground.environment(), ground.home), desk.sprint("1"))
     assert asyncio.run(link.send(Steer(task="1.1", text="mind the gap", by="you"))).ok, "what is shown is what is told"
     assert desk.state("1").tasks["1.1"].comments == ("better", "mind the gap")
+
+
+def test_sprints_deleted_from_the_settings_folder_come_back(tmp_path: Path, home: Path) -> None:
+    """`git clean -fdx` between two runs takes plan, settings and journal; nothing is done or paid a second time."""
+    ground = make(tmp_path / "repo", home, config=CONFIG, scenario=SCENARIO)
+    assert ground.run("run", "--unattended", "--trust", "all").code == 0
+    settings = {name: ground.read(f".devteam/{name}") for name in ("config.toml", "scenario.toml")}
+    before = ground.git("rev-parse", "devteam/001-count-things")
+    ground.git("clean", "-fdxq")
+    assert not (ground.folder / ".devteam").exists()
+    told = ground.run("run", "--unattended", "--trust", "all")
+    assert told.code == 4 and "001-count-things back from the journal; config.toml is not" in told.err
+    assert not (ground.folder / ".devteam/config.toml").exists(), "nothing runs by settings that nobody chose"
+    for name, text in settings.items():
+        ground.write(f".devteam/{name}", text)
+    assert ground.status()["completed_unwatched"] == ["1.1", "1.2"]
+    assert ground.read(PLAN_FILE).count("- [x]") == 2
+    assert ground.run("retry", "1.2", "say it louder").code == 0
+    assert ground.run("run", "--unattended", "--trust", "all").code in (0, 3)
+    ground.git("merge-base", "--is-ancestor", before, "devteam/001-count-things")
+    assert len(ground.git("log", "--format=%h", "--grep=T1.1", "devteam/001-count-things").split()) == 1
+    assert ground.run("land").code == 0
+
+
+def test_a_settings_folder_deleted_under_a_run_is_written_back_at_its_end(tmp_path: Path, home: Path) -> None:
+    slow = SCENARIO.replace(
+        'task = "1.2"\niteration = 1', 'task = "1.2"\niteration = 1\noutput = ["a", "b", "c", "d"]\ndelay = 0.5', 1
+    )
+    ground = make(tmp_path / "repo", home, config=CONFIG, scenario=slow)
+    engine = ground.start("run", "--unattended", "--trust", "all")
+    ground.until(lambda: "[x] 1.1" in ground.read(".devteam/progress.txt") if ground.begun() else False)
+    (ground.folder / ".devteam/sprints").rename(tmp_path / "deleted")
+    (ground.folder / ".devteam/config.toml").unlink()
+    out, err = engine.communicate(timeout=patience(60))
+    assert engine.returncode == 0, out + err
+    assert "is written back when the run ends" in out
+    assert ground.read(".devteam/config.toml") == CONFIG
+    assert ground.read(".devteam/sprints/001-count-things/plan.md").count("- [x]") == 2
+    assert ground.run("land").code == 0

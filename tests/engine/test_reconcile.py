@@ -11,7 +11,7 @@ import pytest
 
 from engine.clock import SystemClock
 from engine.core import events as ev
-from engine.core.effects import AnyEffect, CallAgent, Commit, Probe
+from engine.core.effects import AnyEffect, CallAgent, CheckScope, Commit, Probe, RunChecks
 from engine.core.model import MachineFault
 from engine.core.state import State, Status
 from engine.journal import Journal
@@ -333,6 +333,32 @@ async def test_a_repository_moved_away_under_a_run_suspends_it_until_it_is_back(
     assert {one.fault for one in house.said if isinstance(one, ev.EffectFailed)} == {MachineFault.REPO_MOVED}
     with Journal.open(house.folder / ".devteam/devteam.db", clock=lambda: 0.0, backup_dir=tmp_path) as journal:
         assert journal.recovery is None
+
+
+@pytest.mark.parametrize("kind", [CallAgent, CheckScope, RunChecks, Commit])
+async def test_a_git_directory_moved_away_under_a_run_suspends_it_until_it_is_back(
+    house: House, kind: type[AnyEffect]
+) -> None:
+    """What git says then is that an object is missing: no task ends for it."""
+    git_dir, away = house.folder / ".git", house.folder.parent / "git.aside"
+    moved: list[bool] = []
+
+    def move(where: str, effect: AnyEffect) -> None:
+        if where == "before" and isinstance(effect, kind) and effect.task == "1.2" and not moved:
+            git_dir.rename(away)
+            moved.append(True)
+
+    async def bring_back() -> None:
+        while not any(isinstance(one, ev.MachineProbed) and not one.ok for one in house.said):
+            await asyncio.sleep(0.05)
+        away.rename(git_dir)
+
+    coming = asyncio.create_task(bring_back())
+    state = await house.run(move)
+    await coming
+    assert all_done(state), state.outcome_reason
+    assert {one.fault for one in house.said if isinstance(one, ev.EffectFailed)} == {MachineFault.REPO_MOVED}
+    assert len(house.commits()) == 2
 
 
 class Dead(BaseException):
