@@ -10,6 +10,7 @@ named at the end, so that it is mended; a test that also fails alone fails the s
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,9 @@ FEW = 5
 """More failures than this are no accident, and nobody waits for them to be repeated."""
 WORKERS = 2 * max(2, os.cpu_count() or 2)
 """Twice as many workers as cores: half of what these tests do is wait for a process, a timer or a disk."""
+MEMORY = Path("/dev/shm")
+ROOM = 6 << 30
+"""Bytes of memory that have to be free where the files of the tests lie in it; a whole run has a few hundred MB."""
 ORDINARY = "not torture and not real and not foreign"
 CACHE = ".pytest_cache"
 
@@ -47,11 +51,19 @@ def run(
 
     def tests(*more: str) -> int:
         command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *words, *more]
-        with subprocess.Popen(command, cwd=root, env=environment) as process:
+        with (
+            in_memory() as place,
+            subprocess.Popen(
+                [*command, *(["-o", "tmp_path_retention_policy=failed"] if place else [])],
+                cwd=root,
+                env={**environment, **place},
+            ) as process,
+        ):
             while process.poll() is None and go_on():
                 time.sleep(0.1)
             if process.returncode is None:
                 process.terminate()
+                process.wait()
         return process.returncode
 
     code = tests("-n", str(workers), "--dist", "loadgroup")
@@ -64,6 +76,27 @@ def run(
         print("\nPassed alone, failed among others: a race of the test or of the product, to be mended:", flush=True)
         print(*(f"  {name}" for name in failed), sep="\n", flush=True)
     return again
+
+
+@contextlib.contextmanager
+def in_memory(memory: Path = MEMORY, room: int = ROOM) -> Iterator[dict[str, str]]:
+    """What tells pytest to keep the files of one run where no disk is waited for: every commit of every repository
+    syncs, and that is half of what the tests wait for. Nothing where the machine has no such place or no room in it."""
+    try:
+        there = os.statvfs(memory)
+        known = dict(line.split(":", 1) for line in Path("/proc/meminfo").read_text().splitlines())
+        free = min(there.f_bavail * there.f_frsize, int(known["MemAvailable"].split()[0]) * 1024)
+        fits = free >= room and not there.f_flag & os.ST_NOEXEC and os.access(memory, os.W_OK)
+    except (OSError, KeyError):
+        fits = False
+    if not fits:
+        yield {}
+        return
+    folder = tempfile.mkdtemp(prefix="d", dir=memory)  # a short name: sockets lie below it
+    try:
+        yield {"PYTEST_DEBUG_TEMPROOT": folder}
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 class Beside:

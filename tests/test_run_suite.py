@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.run_suite import FEW, rewrite_assertions, run, with_it_hidden
+from tests.run_suite import FEW, in_memory, rewrite_assertions, run, with_it_hidden
 
 ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(); Path('seen').touch(); assert seen\n"
 
@@ -35,6 +35,27 @@ def test_what_need_not_go_on_is_ended(tmp_path: Path) -> None:
     (tmp_path / "test_it.py").write_text("import time\ndef test_a():\n    time.sleep(3600)\n")
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
     assert run([], environment, tmp_path, workers=1, go_on=lambda: False) != 0
+
+
+def test_files_lie_in_memory_where_it_has_room(tmp_path: Path) -> None:
+    with in_memory(tmp_path, room=1) as told:
+        (folder,) = told.values()
+        assert Path(folder).parent == tmp_path and Path(folder).is_dir()
+    assert list(tmp_path.iterdir()) == []
+    for place, room in ((tmp_path, 1 << 60), (tmp_path / "gone", 1)):
+        with in_memory(place, room=room) as told:
+            assert told == {}
+
+
+def test_a_run_leaves_nothing_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = tmp_path / "memory"
+    memory.mkdir()
+    monkeypatch.setattr("tests.run_suite.in_memory", lambda: in_memory(memory, room=1))
+    (tmp_path / "test_it.py").write_text("def test_a(tmp_path):\n    assert 'memory' in str(tmp_path)\n")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
+    assert run([], environment, tmp_path, workers=1) == 0
+    assert list(memory.iterdir()) == []
 
 
 def test_nothing_runs_twice_where_there_is_nothing_to_hide(tmp_path: Path) -> None:

@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import get_args, get_type_hints
 
@@ -18,6 +20,13 @@ from engine.perform.process.spawning import Mount
 from engine.perform.process.visible_files import Ground
 from tests.patience import patience
 from tests.process.conftest import CONFINING, MODES, Grounds, here, need
+
+
+@pytest.fixture
+def tmp_path() -> Iterator[Path]:
+    """Among the machine's temporary files, wherever the other tests have theirs: much here is about /tmp."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
 
 
 def ground(grounds: Grounds) -> Ground:
