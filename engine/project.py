@@ -17,7 +17,8 @@ from engine.core.state import State
 from engine.journal import Journal, JournalMissing
 from engine.paths import RepoPaths, StatePaths, find_repo, state_paths
 from engine.plans.registry import read_plan
-from engine.plans.sprints import SprintFolder, find_sprint
+from engine.plans.sprint_search import find_sprint
+from engine.plans.sprints import SprintFolder
 from engine.unusable_path import unusable
 
 if TYPE_CHECKING:

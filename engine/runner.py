@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from engine.bus import Bus
 from engine.clock import Clock
@@ -16,16 +16,13 @@ from engine.core.commands import Ack, AnyCommand, Stop
 from engine.core.decide import Decisions, decide
 from engine.core.effects import AnyEffect, Commit, Finish, Wait
 from engine.core.fold import apply
-from engine.core.forecast import PastTask
-from engine.core.index_ladder import RungStats
-from engine.core.model import Disputed, MachineFault, Struct
+from engine.core.model import MachineFault
 from engine.core.orders import obey
-from engine.core.planning_state import Until
-from engine.core.policy import Policy
 from engine.core.state import State
 from engine.journal import Journal
 from engine.journal.journal_errors import JournalBroken, JournalError, JournalFull, JournalReadOnly
 from engine.perform.process.spawning import PerformError
+from engine.run_options import Boundary, Observer, Performer, RunOptions
 
 SNAPSHOT_EVERY = 2000
 JOURNAL_HOLD = "journal"
@@ -36,40 +33,6 @@ LOOKED_AT = 1.0
 """Seconds after which such a wait has seen that somebody wants to stop."""
 
 Recorded = TypeVar("Recorded")
-
-
-class Performer(Protocol):
-    """Turns an effect into facts. Raises PerformError for what the engine's own part could not do."""
-
-    async def perform(self, effect: AnyEffect, state: State) -> Sequence[ev.AnyEvent]: ...
-
-
-class RunOptions(Struct, frozen=True, kw_only=True):
-    """What a run is started with; recorded in RunStarted."""
-
-    run: str
-    pid: int
-    policy: Policy
-    attended: bool
-    waits: bool = True
-    sandbox: str = "none"
-    version: str = ""
-    utc_offset: float = 0.0
-    max_iterations: int = 0
-    day_spent_usd: float = 0.0
-    recent_calls: tuple[float, ...] = ()
-    measured: dict[str, RungStats] = {}
-    config_hash: str = ""
-    checks: tuple[str, ...] = ()
-    until: Until = Until.SPRINT
-    history: tuple[PastTask, ...] = ()
-    disputed: dict[str, Disputed] = {}
-    boot: str = ""
-    booted_at: float = 0.0
-
-
-Boundary = Callable[[str, AnyEffect], None]
-Observer = Callable[[Sequence[ev.Envelope], State], object]
 
 
 class Runner:

@@ -47,7 +47,8 @@ from engine.performers import Room, performers
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
 from engine.project import Project, fingerprint, load_state, topic_of
-from engine.runner import Boundary, Observer, Runner, RunOptions
+from engine.run_options import Boundary, Observer, RunOptions
+from engine.runner import Runner
 from engine.session_options import Ask, Options
 from engine.settings import agents_of, check_specs, leave_aside, open_workspace
 from engine.users_edits import UsersEdits

@@ -5,15 +5,14 @@ from __future__ import annotations
 import asyncio
 import time
 from bisect import bisect_right
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 from pathlib import Path
 from typing import assert_never
 
 from engine.closing_summary import summary
-from engine.core.activity import Activity, AgentOutput, AnyActivity
+from engine.core.activity import AnyActivity
 from engine.core.commands import Ack, AnyCommand
-from engine.core.events import ChecksFinished, Envelope, encode_envelope
-from engine.core.evidence import EvidenceRecord
+from engine.core.events import Envelope, encode_envelope
 from engine.core.fold import apply, fold
 from engine.core.state import State
 from engine.core.statistics import of_sprint as of_events
@@ -36,6 +35,7 @@ from engine.link.protocol import (
     LinkStatus,
     SprintLine,
 )
+from engine.link.recorded_facts import evidence, outputs, rising
 from engine.link.user_errors import UserError
 
 LONGEST_GAP = 3.0
@@ -77,7 +77,7 @@ class ReplayLink:
                 self._answers.append(item)
             else:
                 self._items.append(item)
-        self._times = _rising([item.at for item in self._items])
+        self._times = rising([item.at for item in self._items])
         self._states: list[tuple[int, State]] = [(0, State())]
         """Kept states, as far as it was folded: a picture of the beginning waits for nothing."""
         self._latest = State()
@@ -245,9 +245,9 @@ class ReplayLink:
                 facts = [item for item in played if isinstance(item, Envelope) and item.seq > query.after]
                 return Answered(events=tuple(encode_envelope(item) for item in facts[: query.limit]))
             case GetOutput():
-                return Answered(output=tuple(_outputs(played, query)))
+                return Answered(output=tuple(outputs(played, query)))
             case GetEvidence():
-                return Answered(evidence=tuple(_evidence(played, query.task)))
+                return Answered(evidence=tuple(evidence(played, query.task)))
             case GetReport():
                 return self._report(query, [item for item in played if isinstance(item, Envelope)])
             case GetSprints():
@@ -327,40 +327,3 @@ class ReplayLink:
         if not link.length:
             raise ReplayError(f"{path} holds no event", "record one with: devteam run --json > run.jsonl")
         return link
-
-
-def _rising(times: Sequence[float]) -> list[float]:
-    """Times that never go back: an activity without one happens when its neighbour did."""
-    out: list[float] = []
-    latest = next((at for at in times if at > 0), 0.0)
-    for at in times:
-        latest = max(latest, at)
-        out.append(latest)
-    return out
-
-
-def _outputs(played: Sequence[Envelope | AnyActivity], query: GetOutput) -> list[AnyActivity]:
-    def wanted(item: Envelope | AnyActivity) -> bool:
-        if not isinstance(item, Activity) or not isinstance(item, AgentOutput):
-            return False
-        return item.effect == query.effect if query.effect else item.task == query.task
-
-    found = [item for item in played if not isinstance(item, Envelope) and wanted(item)]
-    return found[-query.limit :]
-
-
-def _evidence(played: Sequence[Envelope | AnyActivity], task: str) -> list[EvidenceRecord]:
-    """What the recording knows of a task's checks, newest first."""
-    return [
-        EvidenceRecord(
-            task=task,
-            iteration=item.event.iteration,
-            hash=item.event.evidence,
-            at=item.at,
-            tree=item.event.tree,
-            results=item.event.results,
-            findings=item.event.findings,
-        )
-        for item in reversed(played)
-        if isinstance(item, Envelope) and isinstance(item.event, ChecksFinished) and item.event.task == task
-    ]

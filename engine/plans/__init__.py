@@ -3,15 +3,8 @@
 from engine.plans.change import describe_change
 from engine.plans.plan_format import PLAN_STATUSES, TASK_STATUSES, PlanError, PlanFormat, PlanRefused
 from engine.plans.registry import FORMATS, format_of, mark_plan, mark_tasks, read_plan
-from engine.plans.sprints import (
-    SprintFolder,
-    SprintNotFound,
-    ensure_gitignore,
-    find_sprint,
-    list_sprints,
-    new_sprint,
-    slug_of,
-)
+from engine.plans.sprint_search import SprintNotFound, find_sprint
+from engine.plans.sprints import SprintFolder, ensure_gitignore, list_sprints, new_sprint, slug_of
 from engine.plans.write import render
 
 __all__ = [

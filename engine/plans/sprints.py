@@ -59,8 +59,6 @@ STOP_WORDS = frozenset(
         "with",
     )
 )
-ASKING_WORDS = frozenset({"keep", "working", "work", "continue", "resume", "sprint", "task", "go", "finish", "please"})
-"""What people say around the name of a sprint."""
 GITIGNORE = """\
 # Written by devteam. Kept in git: config.toml, init.sh, and of each sprint plan.md, report.md and learnings/.
 # What follows belongs to this machine or is written anew from the journal.
@@ -145,14 +143,6 @@ class SprintFolder(Struct, frozen=True):
 
     def line(self) -> str:
         return f"[{self.id}] Status: {self.status or 'unreadable'}" + (f"  {self.title}" if self.title else "")
-
-
-class SprintNotFound(LookupError):  # noqa: N818 - read aloud to the user: what was looked for and what there is
-    """No sprint, or more than one, answers to the hint; `choices` are the ones to name."""
-
-    def __init__(self, words: str, choices: tuple[SprintFolder, ...] = ()) -> None:
-        self.choices = choices
-        super().__init__("\n".join((words, *(f"  {choice.line()}" for choice in choices))))
 
 
 def slug_of(plan: Plan, source_name: str = "") -> str:
@@ -240,10 +230,10 @@ def _made(root: Path, slug: str, contents: dict[str, str], title: str, status: s
 
 def list_sprints(root: Path) -> tuple[SprintFolder, ...]:
     """Every sprint by number, also those whose plan cannot be read."""
-    return tuple(_opened(*found) for found in _folders(root))
+    return tuple(opened(*found) for found in sprint_folders(root))
 
 
-def _folders(root: Path) -> list[tuple[Path, int, str]]:
+def sprint_folders(root: Path) -> list[tuple[Path, int, str]]:
     """Path, number and slug of every sprint, by number."""
     folder = RepoPaths(root=root).sprints
     found = []
@@ -254,13 +244,13 @@ def _folders(root: Path) -> list[tuple[Path, int, str]]:
     return sorted(found, key=lambda one: one[1:])
 
 
-def _newest(folders: Sequence[tuple[Path, int, str]]) -> SprintFolder:
+def newest(folders: Sequence[tuple[Path, int, str]]) -> SprintFolder:
     """The newest that is not complete, else the newest."""
-    newest_first = (_opened(*found) for found in reversed(folders))
-    return next((sprint for sprint in newest_first if sprint.status != "COMPLETE"), None) or _opened(*folders[-1])
+    newest_first = (opened(*found) for found in reversed(folders))
+    return next((sprint for sprint in newest_first if sprint.status != "COMPLETE"), None) or opened(*folders[-1])
 
 
-def _opened(path: Path, number: int, slug: str) -> SprintFolder:
+def opened(path: Path, number: int, slug: str) -> SprintFolder:
     sprint = SprintFolder(id=path.name, number=number, slug=slug, path=path)
     if sprint.unplanned():
         title = fields.tidy_heading(sprint.request().split("\n", 1)[0])[:120]
@@ -280,48 +270,6 @@ def _status(plan: Plan) -> str:
     if all(task.done or task.skipped for task in tasks):
         return "COMPLETE"
     return "IN_PROGRESS" if any(task.done for task in tasks) else plan.status
-
-
-def find_sprint(root: Path, hint: str = "") -> SprintFolder:
-    """By id, number, or part of the slug or title. No hint: the newest that is not complete, else the newest."""
-    wanted = hint.strip().lower()
-    folders = _folders(root)
-    if exact := next((folder for folder in folders if wanted and folder[0].name == wanted), None):
-        return _opened(*exact)  # without a look at all the other plans
-    if not wanted and folders:
-        return _newest(folders)
-    sprints = list_sprints(root)
-    if not sprints:
-        raise SprintNotFound("There is no sprint yet. Type: devteam plan --from plan.md")
-    for found in _by_hint(sprints, wanted):
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise SprintNotFound(f"“{hint}” could be one of these. Type its number or its whole name:", tuple(found))
-    raise SprintNotFound(f"No sprint is called “{hint}”. There are:", sprints)
-
-
-def _by_hint(sprints: tuple[SprintFolder, ...], wanted: str) -> Iterator[list[SprintFolder]]:
-    """Matches, the most exact kind first."""
-    words = [word for word in kebab(wanted).split("-") if word not in STOP_WORDS]
-    yield [sprint for sprint in sprints if wanted == sprint.id]
-    if wanted.isascii() and wanted.isdigit():
-        yield [sprint for sprint in sprints if sprint.number == int(wanted)]
-    yield [sprint for sprint in sprints if wanted == sprint.slug]
-    yield [sprint for sprint in sprints if wanted in sprint.id]
-    yield [sprint for sprint in sprints if words and all(word in sprint.slug for word in words)]
-    yield [sprint for sprint in sprints if words and all(word in kebab(sprint.title) for word in words)]
-    yield _by_description(sprints, words)
-
-
-def _by_description(sprints: tuple[SprintFolder, ...], words: list[str]) -> list[SprintFolder]:
-    """“keep working on dark mode”: the sprints that most of these words speak of, in name, title or request."""
-    found: dict[int, list[SprintFolder]] = {}
-    for sprint in sprints:
-        told = set(kebab(f"{sprint.slug} {sprint.title} {sprint.request()[:4000]}").split("-"))
-        if score := sum(word in told for word in words if len(word) > 2 and word not in ASKING_WORDS):
-            found.setdefault(score, []).append(sprint)
-    return found[max(found)] if found else []
 
 
 def ensure_gitignore(root: Path) -> None:

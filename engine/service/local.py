@@ -27,7 +27,8 @@ from engine.link.own_time import ahead_of
 from engine.link.protocol import SprintLine
 from engine.link.user_errors import UserError
 from engine.paths import make_state
-from engine.plans.sprints import SprintFolder, SprintNotFound, list_sprints
+from engine.plans.sprint_search import SprintNotFound
+from engine.plans.sprints import SprintFolder, list_sprints
 from engine.project import Project, load_state, open_project, stored_state
 
 __all__ = ["Desk", "SprintFolder", "SprintNotFound", "open_desk"]

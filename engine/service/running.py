@@ -24,7 +24,8 @@ from engine.link.protocol import Answered, AnyQuery
 from engine.link.user_errors import as_user_error
 from engine.perform.agents.scripted import Scenario
 from engine.plans.sprints import SprintFolder
-from engine.runner import JOURNAL_HOLD, Boundary, Observer
+from engine.run_options import Boundary, Observer
+from engine.runner import JOURNAL_HOLD
 from engine.service.links import SprintSource
 from engine.service.local import Desk, open_desk
 from engine.session import Session

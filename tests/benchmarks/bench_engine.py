@@ -29,7 +29,8 @@ from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import Finished, ProcessSpec
 from engine.perform.workspace.git import Git
 from engine.plans.sprints import SprintFolder
-from engine.runner import Runner, RunOptions
+from engine.run_options import RunOptions
+from engine.runner import Runner
 from engine.session import Session
 from engine.session_options import Options
 from tests.core.world import checks, failing, happy

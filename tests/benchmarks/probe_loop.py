@@ -22,7 +22,8 @@ from engine.core.model import PhaseSpec, Plan, TaskSpec
 from engine.core.policy import BudgetPolicy, CheckpointPolicy, LimitPolicy, Policy
 from engine.core.state import State
 from engine.journal import Journal
-from engine.runner import Runner, RunOptions
+from engine.run_options import RunOptions
+from engine.runner import Runner
 from tests.benchmarks.bench_engine import Instant, cpu
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from engine.clock import SystemClock
 from engine.core.effects import AnyEffect, RunChecks
 from engine.core.state import State, Status
-from engine.runner import Boundary
+from engine.run_options import Boundary
 from engine.session import Session
 from engine.session_options import Options
 from tests.engine import small

@@ -23,7 +23,8 @@ from engine.journal import Journal, JournalError, JournalFull
 from engine.journal.journal_errors import JournalBroken, JournalReadOnly
 from engine.perform.process.spawning import PerformError
 from engine.project import load_state, shown_state
-from engine.runner import Runner, RunOptions
+from engine.run_options import RunOptions
+from engine.runner import Runner
 from tests.core.world import happy, outcome, plan_of
 
 PLAN = plan_of(TaskSpec(id="1.1", title="A"), TaskSpec(id="1.2", title="B"))

@@ -29,7 +29,8 @@ from engine.perform.workspace.facts import MovedBack
 from engine.perform.workspace.workspace import Workspace
 from engine.plans import in_place
 from engine.project import fingerprint, load_state
-from engine.runner import Runner, RunOptions
+from engine.run_options import RunOptions
+from engine.runner import Runner
 from tests.core.test_properties import Chaos, random_plan, random_policy
 from tests.core.world import happy, plan_of
 from tests.simulate.disk import Disk, PowerOff, spinning

@@ -7,11 +7,12 @@ import contextlib
 import dataclasses
 import gc
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.cli import printing as say
+from tui.cli.background_engine import start_background, started_again, while_away, work_left
 from tui.cli.trusting import ask_trust
 
 if TYPE_CHECKING:
@@ -131,14 +132,14 @@ def _attached(
     """Follow the running engine; with none running and work left, start one that outlives this terminal."""
     from engine.service.links import attached_link
 
-    if desk.engine() is None and _work_left(desk, folder):
+    if desk.engine() is None and work_left(desk, folder):
         ask_trust(desk, trust)
         start_background(desk, folder, trust, no_sandbox)
 
     async def restart() -> Ack:
-        return await asyncio.to_thread(_started_again, desk, folder, trust, no_sandbox)
+        return await asyncio.to_thread(started_again, desk, folder, trust, no_sandbox)
 
-    greeting = options.greeting or _while_away(desk, folder)
+    greeting = options.greeting or while_away(desk, folder)
     leave = _open(attached_link(desk, folder), dataclasses.replace(options, restart=restart, greeting=greeting))
     if quiet:
         return leave
@@ -148,73 +149,9 @@ def _attached(
         policy = desk.project.config().gates
         say.out(f"the engine goes on; devteam tui shows it again. gates.detached = {policy.detached.value}:")
         say.out(words(policy.detached))
-    elif leave.action == "detach" and _work_left(desk, folder):
+    elif leave.action == "detach" and work_left(desk, folder):
         say.out("no engine is running; devteam run takes the sprint up again")
     return leave
-
-
-def _while_away(desk: Desk, folder: SprintFolder) -> str:
-    """For who comes back: what was completed with nobody looking on."""
-    from engine.core.attendance import unwatched
-
-    state = _readable_state(desk, folder)
-    done = unwatched(state) if state is not None else ()
-    if state is None or state.attended or not done:
-        return ""
-    named = ", ".join(done[:12]) + (" …" if len(done) > 12 else "")
-    return f"completed while nobody looked: {named}. On the sprint branch only; R opens the selected one again"
-
-
-def _started_again(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool) -> Ack:
-    """For the dashboard whose engine is lost."""
-    from engine.core.commands import Ack
-    from engine.link.user_errors import as_user_error
-
-    try:
-        if desk.engine() is None:
-            start_background(desk, folder, trust, no_sandbox)
-    except Exception as error:  # boundary: the dashboard says what is wrong
-        told = as_user_error(error)
-        if told is None:
-            raise
-        return Ack(ok=False, detail=f"{told}  {told.hint}".rstrip())
-    return Ack(ok=True, detail="the engine runs again")
-
-
-def _work_left(desk: Desk, folder: SprintFolder) -> bool:
-    """Whether an engine has something to do. A journal that cannot be read is something: it restores it."""
-    state = _readable_state(desk, folder)
-    if state is None:
-        return True
-    planned = state.planning is None or not state.planning.under_way
-    return not planned or not all(task.ended for task in state.tasks.values()) or not state.outcome
-
-
-def start_detached(desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lanes: int, max_iterations: int) -> None:
-    """`devteam run --detach`."""
-    from engine.link.user_errors import UserError
-
-    folder = say.sprint(desk, sprint)
-    if (running := desk.engine()) is not None:
-        raise UserError(f"an engine is running here already ({running.words()})", "devteam attach looks on")
-    if say.on_terminal():
-        ask_trust(desk, trust)
-    more = ["--unattended"]
-    more += ["--lanes", str(lanes)] if lanes else []
-    more += ["--max-iterations", str(max_iterations)] if max_iterations else []
-    start_background(desk, folder, trust, no_sandbox, more)
-    say.out(f"{folder.id} runs in the background; devteam attach looks on, devteam ps lists all, devteam stop ends it")
-
-
-def start_background(
-    desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool, more: Sequence[str] = ("--wait",)
-) -> None:
-    from engine.service.background import start_engine
-    from tui.cli.safe_path import own_program
-
-    given = [*(["--trust", trust] if trust else []), *(["--no-sandbox"] if no_sandbox else []), *more]
-    words = ["run", "--background", "--repository", str(desk.root), "--sprint", folder.id, *given]
-    start_engine(desk, own_program("tui.cli.main", *words, start=str(desk.root)))
 
 
 def _open(link: Link, options: TuiOptions) -> Leave:
@@ -340,15 +277,3 @@ def _leave(leave: Leave, trust: str = "", no_sandbox: bool = False) -> None:
             say.out("type: git init && git add -A && git commit -m start")
         case _:
             pass
-
-
-def _readable_state(desk: Desk, folder: SprintFolder) -> State | None:
-    """None: the journal cannot be read, and the dashboard says what is wrong with it."""
-    from engine.link.user_errors import as_user_error
-
-    try:
-        return desk.state(folder.id)
-    except Exception as error:  # boundary: only what is not the user's to know goes on
-        if as_user_error(error) is None:
-            raise
-        return None

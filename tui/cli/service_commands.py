@@ -84,7 +84,7 @@ def run(
 def _supervisor() -> Supervisor:
     from engine.core.state import State
     from engine.service.supervising import Supervisor
-    from tui.cli.dashboard import start_background
+    from tui.cli.background_engine import start_background
 
     def start(desk: Desk, folder: SprintFolder, state: State) -> None:
         # As it was started: what you permitted then holds for the rest of that run.

@@ -97,7 +97,7 @@ def run(
 
     desk = say.desk(repository)
     if detach:
-        from tui.cli.dashboard import start_detached
+        from tui.cli.background_engine import start_detached
 
         start_detached(desk, sprint, trust, no_sandbox, lanes=lanes, max_iterations=max_iterations)
         return

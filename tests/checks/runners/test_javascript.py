@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from engine.perform.checks.parse.report import parse_bytes
-from engine.perform.checks.run.javascript_runners import JestRunner, MochaRunner, TapeRunner, VitestRunner
+from engine.perform.checks.run.javascript_runners import JestRunner, TapeRunner, VitestRunner
 from engine.perform.checks.run.measure import Case, Report
+from engine.perform.checks.run.mocha_runner import MochaRunner
 from engine.perform.checks.run.runner import TestRunner as Runner
 from tests.checks.runners.drive import drive, fill, outcomes, spec_of
 

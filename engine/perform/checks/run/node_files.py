@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from engine.globs import matches
+from engine.perform.checks.run.runner import RunRequest
 
 SUFFIXES = (".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx")
 PLAIN = (".js", ".mjs", ".cjs")
@@ -124,3 +125,19 @@ def _walk(room: Path) -> Iterator[str]:
         for name in files:
             if name.endswith(SUFFIXES):
                 yield name if inside == "." else f"{inside}/{name}".replace(os.sep, "/")
+
+
+def program(name: str, request: RunRequest) -> str:
+    """A bare name is looked for in the package's own programs first, and in those of the folders above, as npm does.
+
+    By the checkout's path: the room is seen there, and what is carried beneath it.
+    """
+    if "/" in name:
+        return name
+    folder = request.spec.folder
+    above = [folder, *map(str, Path(folder).parents)] if folder else ["."]
+    for one in above:
+        for top in (request.checkout, request.room.parents[len(Path(folder).parts) - 1] if folder else request.room):
+            if (top / one / "node_modules/.bin" / name).exists():
+                return os.path.normpath(request.checkout / one / "node_modules/.bin" / name)
+    return name

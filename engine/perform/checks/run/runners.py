@@ -6,7 +6,8 @@ from engine.perform.checks.run.command_runner import CommandRunner
 from engine.perform.checks.run.compiled_runners import CargoRunner
 from engine.perform.checks.run.go_runner import GoRunner
 from engine.perform.checks.run.java_runner import JavaRunner
-from engine.perform.checks.run.javascript_runners import JestRunner, MochaRunner, TapeRunner, VitestRunner
+from engine.perform.checks.run.javascript_runners import JestRunner, TapeRunner, VitestRunner
+from engine.perform.checks.run.mocha_runner import MochaRunner
 from engine.perform.checks.run.node_runner import NodeRunner
 from engine.perform.checks.run.python_runners import DjangoRunner, PytestRunner, UnittestRunner
 from engine.perform.checks.run.runner import TestRunner
