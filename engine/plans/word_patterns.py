@@ -151,7 +151,8 @@ ORDER = re.compile(
     r"pre-commit|editorconfig|gitignore|lint\w*|config(?:uration)?|noqa|rules?|settings?|strict\w*))\b", re.I,
 )  # fmt: skip
 ORDER_ABOUT_CODE = re.compile(
-    r"(?:please\s+)?(?:split|move|moving|relocate|migrate|extract|consolidate|unify|reuse|reorder|use|convert|turn|switch|put|pull|change\s+the\s+name|rewrite)\b",
+    r"(?:please\s+)?(?:split|move|moving|relocate|migrate|extract|consolidate|unify|reuse|reorder|use|convert|turn|switch|put|pull|change\s+the\s+name|rewrite|"
+    r"make\s+\S+\s+(?:a|an)\s+(?:frozen\s+|plain\s+)?(?:dataclass|enum|namedtuple|comprehension))\b",
     re.I,
 )
 ORDER_FOR_TESTS = re.compile(
@@ -173,7 +174,8 @@ NOTHING_TO_SHOW = {
     HarmlessKind.REFACTORING: r"\b(?:refactor(?:s|ing)?|restructure|reorgani[sz]e|clean(?:\s|-)?up|cleanup|tidy|simplify|de-?duplicate|extract|inline|split|"
     r"decouple|modulari[sz]e|consolidate|untangle|modernise|modernize|rewrite\s+internals|unify|reuse|reorder\s+(?:the\s+)?(?:functions|methods|classes|sections))\b|"
     r"\b(?:use|convert\s+.+\s+to|turn\s+.+\s+into|switch\s+to)\s+(?:a\s+|an\s+)?(?:f-strings?|pathlib|dataclass(?:es)?|enums?|comprehensions?|pytest|"
-    r"context\s+managers?|async\s*/\s*await|arrow\s+functions?|const)\b",
+    r"context\s+managers?|async\s*/\s*await|arrow\s+functions?|const)\b|"
+    r"\b(?:make|turn)\s+\S+\s+(?:into\s+)?(?:a|an)\s+(?:frozen\s+|plain\s+)?(?:dataclass|enum|namedtuple|comprehension)\b",
     HarmlessKind.MOVE: r"\b(?:rename|move|relocate|renaming|moving|change\s+the\s+name)\b",
     HarmlessKind.REMOVAL: r"\b(?:dead\s+code|unused|obsolete|delete|remove|retire|get\s+rid\s+of|drop)\b",
     HarmlessKind.LAYOUT: r"\b(?:reformat|format\s+(?:the\s+)?(?:code|source|files?)|formatting|code\s+style|whitespace|sort\s+(?:the\s+)?imports?|import\s+order|"

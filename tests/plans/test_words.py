@@ -562,3 +562,9 @@ def test_a_file_of_data_may_end_in_anything() -> None:
 def test_files_that_have_to_follow() -> None:
     told = read("A parcel costs 5.99 instead of 5.49", "Tests and tests/golden/invoice.txt have to follow.")
     assert told == ["change behaviour", "edit tests/golden/invoice.txt"]
+
+
+@pytest.mark.parametrize("title", ["Make Cue a dataclass", "Turn Point into a frozen dataclass", "Make Colour an enum"])
+def test_another_form_of_the_same_class_is_a_refactoring(title: str) -> None:
+    task = TaskSpec(id="1.1", title=title, description="__init__ and __eq__ are written by hand.")
+    assert "proof: none (refactoring)" in [one.line() for one in derive_task(task)]
