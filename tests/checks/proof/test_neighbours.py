@@ -7,6 +7,7 @@ The varied test file is executed here as it is; the runners' own way is in test_
 
 from __future__ import annotations
 
+import ast
 import sys
 import types
 import zlib
@@ -14,6 +15,7 @@ import zlib
 import pytest
 
 from engine.core.model import CheckKind
+from engine.perform.checks.proof.near_values import neighbours_of
 from engine.perform.checks.proof.neighbours import Doubt, doubts, told_of
 from engine.perform.checks.proof.varied_tests import Varied, varied
 from engine.perform.checks.run.measure import Case, Measurement, Report
@@ -178,6 +180,17 @@ FITTED = 'import re\n\n\ndef parse(line):\n    line = re.sub(r"^1/2 ", "0.5 ", l
 def test_a_number_inside_of_a_text(after: str, words: str, doubts: int) -> None:
     found = asked(MILK, after, 'assert parse("1/2 l milk") == (0.5, "l", "milk")', words)
     assert len(found) == doubts, found
+
+
+@pytest.mark.parametrize(
+    ("text", "weak"),
+    [("web", True), ("--csv", True), ("-q", True), ("--dry-run", True), ("Perú", True), ("Ödön", True), ("utf8", True),
+     ("a b", False), ("--n=4", False), ("12:30", False), ("a,b", False), ("2024-01-02", False), ("---", False)],
+)  # fmt: skip
+def test_little_follows_from_words_and_options(text: str, weak: bool) -> None:
+    """Beside a word that is known by name everything is as it was, honestly so."""
+    found = neighbours_of(ast.Constant(value=text))
+    assert all(one is weak for _, _, one in found) and (bool(found) or text == "---")
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ def new(condition: str) -> bytes:
         ("0 <= cents < ways", "x", []),
         ("cents < 0 and ways", "x", []),
         ("ways == 3", "x", []),
+        ("cents and ways[-1]['end'] is None", "x", []),
+        ("cents and ways.get('end') is None", "x", []),
+        ("cents and ways['end'] == 'web'", "x", [("ways['end'] == 'web'", "cents and (True)")]),
         ("cents and ways.startswith('ab')", "x", [("ways.startswith('ab')", "cents and (True)")]),
     ],
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 
-_KEYWORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,19}\d{0,3}|.{0,2}")
+_KEYWORD = re.compile(r"-{0,2}[^\W\d_][^\W\d]?(?:[^\W\d]|-){0,18}\d{0,3}|.{0,2}")
+"""A word, of any alphabet, or an option: it may well be known by name."""
 Near = tuple[str, str, bool]
 """(what a constant was, what it is instead, whether little follows from it)."""
 

@@ -51,7 +51,7 @@ def conditions(before: bytes, after: bytes, words: str) -> list[Condition]:
         if not isinstance(node, _Ranged) and idle(tree, node, names) and not told:
             loose += _one(after, node, always, idle=True)
     for node, always in _atoms(tree):
-        far = any(one not in SMALL and not said(one, words) for one in _literals(node))
+        far = any(one not in SMALL and not said(one, words) for one in _literals(node, keys=False))
         if node.lineno in lines and far:
             strange += _one(after, node, always, idle=False)
     return [*loose[:MOST_IDLE], *strange[:MOST]]
@@ -119,10 +119,23 @@ class _Ranged(ast.Compare):
         self.shown, self.rest = ast.unparse(end), ast.unparse(rest)
 
 
-def _literals(node: ast.AST) -> Iterator[str]:
+def _literals(node: ast.AST, *, keys: bool = True) -> Iterator[str]:
+    """`keys`: also those that only say where in something to look."""
+    places = (
+        set() if keys else {id(inner) for one in ast.walk(node) for place in _places(one) for inner in ast.walk(place)}
+    )
     for one in ast.walk(node):
-        if isinstance(one, ast.Constant):
+        if isinstance(one, ast.Constant) and id(one) not in places:
             yield str(one.value)
+
+
+def _places(node: ast.AST) -> list[ast.expr]:
+    match node:
+        case ast.Subscript(slice=place):
+            return [place]
+        case ast.Call(func=ast.Attribute(attr="get"), args=[place, *_]):
+            return [place]
+    return []
 
 
 def said(value: str, words: str) -> bool:
