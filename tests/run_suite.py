@@ -13,6 +13,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -49,8 +50,8 @@ def run(
     kept = root / cache / "v" / "cache" / "lastfailed"
     kept.unlink(missing_ok=True)
 
-    def tests(*more: str) -> int:
-        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *words, *more]
+    def tests(environment: Mapping[str, str], *more: str) -> int:
+        command = [sys.executable, "-m", "pytest", "-o", f"cache_dir={cache}", *more]
         with (
             in_memory() as place,
             subprocess.Popen(
@@ -66,16 +67,22 @@ def run(
                 process.wait()
         return process.returncode
 
-    code = tests("-n", str(workers), "--dist", "loadgroup")
-    failed = sorted(json.loads(kept.read_text())) if kept.is_file() else []
+    code = tests(environment, *words, "-n", str(workers), "--dist", "loadgroup")
+    failed = sorted(map(without_group, json.loads(kept.read_text()))) if kept.is_file() else []
     if code != pytest.ExitCode.TESTS_FAILED or not 0 < len(failed) <= FEW:
         return code
     print(f"\n{len(failed)} failed among the others; once more, alone:", *failed, sep="\n  ", flush=True)
-    again = tests("-n", "0", "--last-failed", "--last-failed-no-failures", "none")
+    whole = {name: value for name, value in environment.items() if name not in (depth.TURN, depth.WHOLE)}
+    again = tests(whole, "-n", "0", *failed)  # by name: no turn passes one over, and a name that nobody has is an error
     if again == pytest.ExitCode.OK:
         print("\nPassed alone, failed among others: a race of the test or of the product, to be mended:", flush=True)
         print(*(f"  {name}" for name in failed), sep="\n", flush=True)
     return again
+
+
+def without_group(name: str) -> str:
+    """A test's name as pytest takes it; xdist adds the group that it runs in."""
+    return re.sub(r"@[\w-]+$", "", name)
 
 
 @contextlib.contextmanager

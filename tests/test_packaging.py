@@ -13,6 +13,7 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -66,9 +67,14 @@ def test_the_wheel_holds_everything_and_nothing_else(shipped: tuple[Path, Path])
 
 
 @pytest.fixture(scope="module")
-def installed(shipped: tuple[Path, Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bin folder of a clean environment, in a path with a space in it."""
-    root = tmp_path_factory.mktemp("clean") / "an environment"
+def installed(shipped: tuple[Path, Path]) -> Iterator[Path]:
+    """The bin folder of a clean environment, in a path with a space in it. Not below /dev, where a suite in memory has
+    its files: a sandbox has a /dev of its own, and could not start this environment's interpreter."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as place:
+        yield _installed(shipped[1], Path(place) / "an environment")
+
+
+def _installed(wheel: Path, root: Path) -> Path:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(root)], check=True)
     python = root / "bin" / "python"
     [packages] = root.glob("lib/python3*/site-packages")
@@ -77,11 +83,11 @@ def installed(shipped: tuple[Path, Path], tmp_path_factory: pytest.TempPathFacto
         pytest.skip("the checkout lies in the temporary folder: a sandbox hides what this environment borrows from it")
     (packages / "dependencies.pth").write_text(f"{dependencies}\n")
     if uv := shutil.which("uv"):
-        command = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--python", str(python), str(shipped[1])]
+        command = [uv, "pip", "install", "-q", "--offline", "--no-deps", "--python", str(python), str(wheel)]
     else:
         command = [
             sys.executable, "-m", "pip", "--python", str(python), "install", "-q", "--no-index", "--no-deps",
-            str(shipped[1]),
+            str(wheel),
         ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import depth
 from tests.run_suite import FEW, in_memory, rewrite_assertions, run, with_it_hidden
 
 ONCE = "from pathlib import Path\ndef test_a():\n    seen = Path('seen').exists(); Path('seen').touch(); assert seen\n"
@@ -28,6 +29,32 @@ def test_a_second_look(tmp_path: Path, capfd: pytest.CaptureFixture[str], body: 
     written = capfd.readouterr().out
     assert says in written
     assert says or "alone" not in written
+
+
+@pytest.mark.parametrize("dear", [False, True], ids=["ordinary", "dear"])
+@pytest.mark.parametrize("mark", ["", '@pytest.mark.xdist_group("packaging")\n'], ids=["alone", "in a group"])
+def test_a_second_look_is_at_each_of_them(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], mark: str, dear: bool
+) -> None:
+    """Not at those only whose turn it is among so few: a test that fails twice was green."""
+    (tmp_path / "conftest.py").write_text(
+        "from pathlib import Path\nimport pytest\nfrom tests import depth\n"
+        "@pytest.hookimpl(trylast=True)\ndef pytest_collection_modifyitems(items):\n"
+        "    later = depth.left_out(items, Path(__file__).with_name('dear.txt'))\n"
+        "    items[:] = [item for item in items if item.nodeid not in later]\n"
+    )
+    (tmp_path / "dear.txt").write_text("test_it.py::test_a\n" if dear else "")
+    (tmp_path / "test_it.py").write_text(
+        f"import pytest\nfrom pathlib import Path\ndef test_b(): pass\n{mark}"
+        f"@pytest.mark.parametrize('n', {range(8) if dear else (0, 4)})\ndef test_a(n):\n"
+        "    seen = Path(f'seen {n}').exists()\n    Path(f'seen {n}').touch()\n    assert seen and n < 4\n"
+    )
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+    environment |= {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_PLUGINS": "xdist.plugin"}
+    environment["PYTHONPATH"] = str(Path(__file__).parents[1])
+    for now in range(2 if dear else 1):
+        assert run([], {**environment, depth.TURN: str(now)}, tmp_path, workers=1) == 1
+        assert "Passed alone" not in capfd.readouterr().out
 
 
 def test_what_need_not_go_on_is_ended(tmp_path: Path) -> None:

@@ -180,6 +180,23 @@ def test_what_differs_is_what_a_git_for_the_question_says(work: Workspace) -> No
     assert list(listed.items()) == list(trees._listed(work.store.git, after).items())
 
 
+def test_another_repository_at_the_same_place_is_read_anew(tmp_path: Path) -> None:
+    """What is known of the trees of a state folder that was removed leads nowhere in the next one."""
+    for name in ("a.pyc", "b.pyc"):
+        git_service.close_all()
+        for folder in ("repo", "state"):
+            shutil.rmtree(tmp_path / folder, ignore_errors=True)
+        work = open_workspace(make_repo(tmp_path / "repo", {name: "kept\n", ".gitignore": f"!{name}\n"}))
+        work.start_sprint(1.0)
+        made = work.prepare(0)
+        assert sorted(path.name for path in made.path.iterdir() if path.name != ".git") == [".gitignore", name]
+        assert trees.names(work.store.git, made.tree) == (".gitignore", name)
+        assert list(trees.entries(work.store.git, made.tree)) == [b".gitignore", name.encode()]
+        write(made.path / name, "changed\n")
+        (change,) = trees.diff(work.store.git, made.tree, work.snapshot(0))
+        assert change.path == name.encode()
+
+
 @pytest.fixture(scope="module")
 def module_work(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     repo = make_repo(tmp_path_factory.mktemp("edit") / "repo")

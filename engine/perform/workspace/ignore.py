@@ -85,18 +85,18 @@ def _asked(git: Git, tree: str) -> tuple[Mapping[bytes, bytes], tuple[bytes, ...
     wanted = trees.tree_of(git, tree)
     found = _known.get((git.git_dir, wanted))
     if found is None:
-        last = _known.newest(lambda key: key[0] == git.git_dir)
-        if last is None:
+        told = trees.since(git, _known, wanted)
+        if told is None:
             found = _among(trees.entries(git, wanted))
         else:
-            changes = trees.diff(git, str(last[0][1]), wanted, lines=False)
+            (ignoring, submodules), changes = told
             changed = {change.path for change in changes}
             there = {change.path: (change.new_mode, change.new) for change in changes}
             more, links = _among(there)
-            files = {name: oid for name, oid in last[1][0].items() if name not in changed}
+            files = {name: oid for name, oid in ignoring.items() if name not in changed}
             found = (
                 dict(sorted({**files, **more}.items())),
-                tuple(sorted({*links, *(link for link in last[1][1] if link not in changed)})),
+                tuple(sorted({*links, *(link for link in submodules if link not in changed)})),
             )
         _known.put((git.git_dir, wanted), found)
     return found

@@ -7,6 +7,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 from engine.core.model import FileChange
 from engine.core.vocabulary import ChangeKind
@@ -20,6 +21,7 @@ from engine.perform.workspace.unchanging import Kept
 GITLINK = b"160000"
 SYMLINK = b"120000"
 ABSENT = b"000000"
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +154,19 @@ def tree_of(git: Git, commit: str) -> str:
     return found
 
 
+def since(git: Git, kept: Kept[T], wanted: str) -> tuple[T, list[Change]] | None:
+    """What is kept of the tree that was asked for last in this repository, and what differs from it. None where there
+    is none, or it is gone: another repository stands at that place by now, or this one was cleaned."""
+    last = kept.newest(lambda key: key[0] == git.git_dir)
+    if last is None:
+        return None
+    try:
+        return last[1], diff(git, str(last[0][1]), wanted, lines=False)
+    except GitError:
+        kept.forget(last[0])
+        return None
+
+
 def entries(git: Git, tree: str) -> Mapping[bytes, tuple[bytes, bytes]]:
     """path → (mode, object) of every file of a tree, in git's order.
 
@@ -160,8 +175,8 @@ def entries(git: Git, tree: str) -> Mapping[bytes, tuple[bytes, bytes]]:
     wanted = tree_of(git, tree)
     found = _entries.get((git.git_dir, wanted))
     if found is None:
-        last = _entries.newest(lambda key: key[0] == git.git_dir)
-        found = _listed(git, wanted) if last is None else _derived(git, str(last[0][1]), wanted, last[1])
+        told = since(git, _entries, wanted)
+        found = _listed(git, wanted) if told is None else _derived(*told)
         _entries.put((git.git_dir, wanted), found, len(found))
     return found
 
@@ -171,11 +186,8 @@ def names(git: Git, tree: str) -> tuple[str, ...]:
     wanted = tree_of(git, tree)
     found = _names.get((git.git_dir, wanted))
     if found is None:
-        last = _names.newest(lambda key: key[0] == git.git_dir)
-        if last is None:
-            found = tuple(map(fs_path, entries(git, wanted)))
-        else:
-            found = _renamed(last[1], diff(git, str(last[0][1]), wanted, lines=False))
+        told = since(git, _names, wanted)
+        found = tuple(map(fs_path, entries(git, wanted))) if told is None else _renamed(*told)
         _names.put((git.git_dir, wanted), found, len(found))
     return found
 
@@ -203,11 +215,9 @@ def _listed(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     return found
 
 
-def _derived(
-    git: Git, other: str, tree: str, known: Mapping[bytes, tuple[bytes, bytes]]
-) -> dict[bytes, tuple[bytes, bytes]]:
+def _derived(known: Mapping[bytes, tuple[bytes, bytes]], changes: list[Change]) -> dict[bytes, tuple[bytes, bytes]]:
     found, grown = dict(known), False
-    for change in diff(git, other, tree, lines=False):
+    for change in changes:
         if change.new_mode == ABSENT:
             found.pop(change.path, None)
         else:
