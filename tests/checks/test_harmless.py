@@ -22,6 +22,16 @@ FREE = {Kind.MOVE, Kind.REFACTORING, Kind.SETTINGS}
         pytest.param(
             BASE.replace(b"import os", b"import os\nfrom typing import Any"), {Kind.TYPES, Kind.REMOVAL}, id="typing"
         ),
+        pytest.param(
+            BASE.replace(b"import os", b"import os\nfrom .shop import Cart").replace(b"add(a,", b"add(a: Cart,"),
+            {Kind.TYPES},
+            id="a class of their own, for annotations alone",
+        ),
+        pytest.param(
+            BASE.replace(b"import os", b"import os\nfrom .shop import Cart").replace(b"a + b", b"Cart(a, b)"),
+            set(),
+            id="a class that the program uses",
+        ),
         pytest.param(BASE[: BASE.index(b"def old")], {Kind.REMOVAL}, id="a function gone"),
         pytest.param(None, {Kind.REMOVAL}, id="a file gone"),
         pytest.param(BASE.replace(b"a + b", b"a - b"), set(), id="another program"),

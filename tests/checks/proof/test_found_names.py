@@ -83,6 +83,16 @@ def test_a_moved_module_a_moved_function_and_a_package_split():
     assert ("shop.cart", "shop.cart.all") not in found({A: CART}, package)[0]
 
 
+@pytest.mark.parametrize(("other", "moved"), [("", True), ("    cart = list(cart)\n", False)])
+def test_a_function_that_is_handed_on_where_it_stood_has_moved(other, moved):
+    rest, body = CART.split("\n\ndef total(cart):\n")
+    parts = {
+        A: "from shop.sums import total\n" + rest + "\n",
+        "src/shop/sums.py": f"def total(cart):\n{other}{body}",
+    }
+    assert (("shop.cart.total", "shop.sums.total") in found({A: CART}, parts)[0]) is moved
+
+
 def test_a_name_that_a_package_hands_on_follows():
     before = {A: CART, "src/shop/__init__.py": "from shop.cart import total\n"}
     after = {A: CART.replace("total", "sum_up"), "src/shop/__init__.py": "from shop.cart import sum_up\n"}

@@ -100,6 +100,7 @@ HONEST = {
     "a new function": ("", "def area(width, height):\n    return width * height\n", "assert area(3, 4) == 12"),
     "a new table": ("", "NAMES = {200: 'ok', 404: 'missing', 405: 'method', 500: 'broken'}\n\n\ndef name(code):\n    return NAMES.get(code, 'unknown')\n", "assert name(404) == 'missing'"),
     "a new parser": ("", "def pair(text):\n    key, _, value = text.partition('=')\n    return key.strip(), value.strip()\n", "assert pair('size = 12') == ('size', '12')"),
+    "a key of a table": ("RATES = {'tea.2': 9}\n\n\ndef rate(code):\n    return RATES.get(code, 0)\n", "RATES = {'tea.2': 9}\n\n\ndef rate(code):\n    return RATES.get(code, 0) * 12 // 10\n", "assert rate('tea.2') == 10"),
     "a new count": ("", "def words(text):\n    return len(text.split())\n", "assert words('the cat sat') == 3"),
     "upper case within": (TITLE, "def title(text):\n    return ' '.join(part[0].upper() + part[1:] for part in text.split(' '))\n", "assert title('war and peace') == 'War And Peace'"),
 }  # fmt: skip
@@ -199,6 +200,9 @@ def test_little_follows_from_words_and_options(text: str, weak: bool) -> None:
         ("assert show('ab').startswith('| name')", {"'ab'"}),
         ("show('ab')\n    assert out().removesuffix('xx') == 'yy'", {"'ab'"}),
         ("assert 'a b'.startswith(first('cd'))", {"'a b'", "'cd'"}),
+        ("assert load(DATA / 'shop.ini', 'cd') == 1", {"'cd'"}),
+        ("assert load(Path(DATA, 'shop.ini'), 'cd') == 1", {"'cd'"}),
+        ("assert suffix(Path('shop.ini')) == '.ini'", {"'shop.ini'"}),
     ],
 )
 def test_what_an_answer_is_looked_through_for_is_no_input(test: str, inputs: set[str]) -> None:

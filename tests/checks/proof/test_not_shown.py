@@ -22,6 +22,8 @@ from tests.checks.proof.test_judged import judged
         pytest.param('"no column prise" does not help. List them, e.g. "no column prise (name)"', [], id="for example"),
         pytest.param("See `tests/data.json` and `-z`", [], id="places and options"),
         pytest.param('The docstring says "or on the edge".', [], id="prose"),
+        pytest.param('Errors start with "line N: ", e.g. "line 3: bad"', [], id="a colon within a quotation"),
+        pytest.param('Everything from " ;" on is a comment', [" ;"], id="a sign behind a blank"),
     ],
 )
 def test_inputs(text: str, found: list[str]) -> None:
@@ -154,6 +156,12 @@ def test_a_sign_that_the_task_gives_is_tried_as_a_text() -> None:
     assert not_shown(told, lacks, lacks, "") == ["_"]
     has = lacks + '    assert slug("Some words", \'_\') == "some_words"\n'
     assert not_shown(told, has, has, "") == []
+
+
+def test_a_sign_behind_a_blank_stands_within_a_text() -> None:
+    told = TaskSpec(id="1", title="Comments", description='Everything from " ;" on is dropped')
+    assert not_shown(told, "is(parse('a;b'), 'a;b');", "", "") == [" ;"]
+    assert not_shown(told, "is(parse('a ; b'), 'a');", "", "") == []
 
 
 def test_an_example_of_a_form_is_shown_by_other_numbers() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from engine.perform.checks.proof.chains import only_grew
 from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
 from engine.perform.checks.proof.permissions import edit_questions, transform
-from engine.perform.checks.proof.plain_edits import adds_only
+from engine.perform.checks.proof.plain_edits import adds_only, without_additions
 from engine.perform.checks.proof.steering import steering
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -66,6 +66,7 @@ def at(text: str, mark: str, new: str) -> bytes:
             id="an exit code is looked at",
         ),
         pytest.param(SHELL, "exit", "./bin/greet -q || exit 1\n", id="a red end"),
+        pytest.param(SHELL, "exit", "export GREET_MAX=2\n./bin/greet -q\n", id="a variable for the program"),
         pytest.param(SHELL, "exit", 'for n in a b; do\n    check "$(./bin/greet $n)" "hello $n"\ndone\n', id="a loop"),
     ],
 )  # fmt: skip
@@ -99,6 +100,8 @@ def test_what_adds(text: str, mark: str, new: str) -> None:
         pytest.param(SHELL, "exit", "if true; then set +e; fi\n", id="a setting behind a word"),
         pytest.param(SHELL, "exit", "command exit 0\n", id="an end behind a word"),
         pytest.param(SHELL, "exit", "exit 0\n", id="a green end alone"),
+        pytest.param(SHELL, "exit", "export PATH=/x\n", id="another path"),
+        pytest.param(SHELL, "exit", "export BASH_ENV=/x\n", id="what a shell runs first"),
     ],
 )  # fmt: skip
 def test_what_may_take_away(text: str, mark: str, new: str) -> None:
@@ -220,3 +223,17 @@ def test_texts_and_patterns_of_a_script_end_nothing(inserted: str, only: bool) -
     before = 'set -e\ncheck a\necho "ok"\n'
     after = before.replace('echo "ok"\n', inserted + 'echo "ok"\n')
     assert adds_only("tests/cli.sh", before.encode(), after.encode()) is only
+
+
+@pytest.mark.parametrize(
+    ("after", "left"),
+    [
+        ('set -e\nis "$(x 2>&1)" "usage: a|b"\nis "$(b)" 1\n', 'set -e\nis "$(x 2>&1)" "usage: a|b"\n'),
+        ('set -e\nis "$(x 2>&1)" "usage: a"\nexit 0\n', None),
+        ('is "$(x 2>&1)" "usage: a"\n', None),
+    ],
+)
+def test_what_is_left_without_additions(after: str, left: str | None) -> None:
+    before = 'set -e\nis "$(x 2>&1)" "usage: a"\n'
+    found = without_additions("tests/t.sh", before.encode(), after.encode())
+    assert found == (left.encode() if left is not None else None)

@@ -139,6 +139,7 @@ def _python(subject: Sequence[Owned], files: Collection[str], known: tuple[Renam
         if there is not None and one.sort == there.sort == "class":
             found += _attributes(one, there)
     _handed_on(before, after, now, found)
+    _moved_and_kept(before, after, found)
     named = {one.old for one in known}
     return tuple(dict.fromkeys(one for one in found if one.old not in named and one.old != one.new))
 
@@ -315,6 +316,17 @@ def _handed_on(
             entry = f"rename {one.full} to {fits[0].full}"
             module = any(each.scope == one.full for each in before.values())
             found.append(Rename(old=one.full, new=fits[0].full, entry=entry, exact=module))
+
+
+def _moved_and_kept(before: Mapping[str, Definition], after: Mapping[str, Definition], found: list[Rename]) -> None:
+    """A function or class that stands elsewhere now, and is handed on where it stood: both names are the same thing."""
+    for name, one in before.items():
+        there = after.get(name)
+        if there is None or there.sort != "import" or one.sort not in ("function", "class"):
+            continue
+        other = after.get(there.target)
+        if other is not None and there.target not in before and other.sort == one.sort and alike(one.node, other.node):
+            found.append(Rename(old=name, new=other.full, entry=f"move {name} to {other.full}"))
 
 
 def hands_on_only(changed: Iterable[Owned]) -> bool:

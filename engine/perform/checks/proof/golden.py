@@ -275,7 +275,11 @@ def stated_words(old: Iterable[str], new: Iterable[str], text: str) -> bool:
     """The same for another language, token by token. Further rows beside what was replaced may hold any values."""
     was, now = list(old), list(new)
     own = frozenset(name for word, name in itertools.pairwise(now) if word in _DECLARING) - frozenset(was)
-    return _all_stated(Counter(now) - Counter(was), text, own) or _all_stated(_in_place(was, now), text, own)
+    return (
+        texts_grow(was, now, text)
+        or _all_stated(Counter(now) - Counter(was), text, own)
+        or _all_stated(_in_place(was, now), text, own)
+    )
 
 
 _DECLARING = frozenset({"const", "let", "var"})
@@ -301,6 +305,41 @@ def _in_place(old: Sequence[str], new: Sequence[str]) -> list[str]:
         if tag == "replace" or (tag == "insert" and not row):
             found += part
     return found
+
+
+def texts_grow(old: Sequence[str], new: Sequence[str], text: str) -> bool:
+    """Texts of a test got further words that the task states, in their old order; else there are rows of known words."""
+    grown, known = False, frozenset(old)
+    for tag, first, last, start, end in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        was, now = old[first:last], new[start:end]
+        if tag == "equal":
+            continue
+        pairs = itertools.zip_longest(was, now[: len(was)])
+        if tag == "delete" or not all(_grows(one, other, text) for one, other in pairs):
+            return False
+        rows = now[len(was) :]
+        assigns = any(one == "=" and other not in ("=", ">") for one, other in itertools.pairwise(("", *rows)))
+        if assigns or any(token[0].isalpha() and token not in known for token in rows):
+            return False
+        grown = grown or tag == "replace"
+    return grown
+
+
+def _grows(was: str, now: str | None, text: str) -> bool:
+    if not now or was[0] not in "\"'`" or was[0] != now[0]:
+        return False
+    had, has = TOKEN.findall(was[1:-1]), TOKEN.findall(now[1:-1])
+    rest = iter(has)
+    if not had or not all(token in rest for token in had):
+        return False
+    words, signs = _Told(text), {token for token in had if not token[0].isalnum()}
+    for at, token in enumerate(has):
+        if token in had or token in signs or words.states(token, had):
+            continue
+        counted = at > 0 and token.isdigit() and re.search(rf"\b{re.escape(has[at - 1])}\s+(?:[NnX]|\d+)\b", text)
+        if not counted:
+            return False
+    return True
 
 
 def _states(words: _Told, text: str, value: object) -> bool:

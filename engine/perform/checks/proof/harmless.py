@@ -67,7 +67,8 @@ def _means(file: Source, *, annotations: bool = True) -> bool:
     if file.before is None or file.after is None:
         return _says_nothing(file)
     if file.path.endswith((".py", ".pyi")):
-        trees = [_python(text, annotations=annotations) for text in (file.before, file.after)]
+        after = file.after if annotations else _without_imports_for_types(file.before, file.after)
+        trees = [_python(text, annotations=annotations) for text in (file.before, after)]
         return trees[0] is not None and trees[0] == trees[1]
     if file.path.endswith(_C_LIKE):
         return _tokens(file.before) == _tokens(file.after)
@@ -113,6 +114,28 @@ def _python(text: bytes, *, annotations: bool) -> str | None:
     if not annotations:
         tree = ast.fix_missing_locations(_Bare().visit(tree))
     return ast.dump(tree)
+
+
+def _without_imports_for_types(before: bytes, after: bytes) -> bytes:
+    """The file without the names that it imports anew and uses in annotations alone."""
+    try:
+        old, new = python_source.parse(before), python_source.parse(after)
+    except (SyntaxError, ValueError):
+        return after
+    had = {ast.dump(node) for node in old.body}
+    bare = ast.fix_missing_locations(_Bare().visit(python_source.parse(after)))
+    used = {node.id for node in ast.walk(bare) if isinstance(node, ast.Name)}
+    used |= {node.value for node in ast.walk(bare) if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+    left: list[ast.stmt] = []
+    for node in new.body:
+        if isinstance(node, ast.ImportFrom) and ast.dump(node) not in had:
+            names = [alias for alias in node.names if (alias.asname or alias.name) in used or alias.name == "*"]
+            if not names:
+                continue
+            node.names = names
+        left.append(node)
+    new.body = left
+    return ast.unparse(new).encode("utf-8", "surrogateescape")
 
 
 def _quiet(node: ast.stmt, *, annotations: bool) -> bool:

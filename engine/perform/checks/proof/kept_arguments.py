@@ -14,6 +14,8 @@ from engine.perform.checks import python_source
 from engine.perform.checks.proof.observed_tests import Function
 
 MOST = 4
+_REMEMBER = "    _before = _copy.deepcopy(_given)\n    _same = _given == _before\n"
+"""Objects that are equal only to themselves say nothing."""
 PREFIX = "test_of_the_task__m"
 _ASKED_FOR = re.compile(
     r"\b(?:in[- ]place|mutat\w*|modif(?:y|ies|ied)|updat\w*|remov\w*|delet\w*|append\w*|insert\w*|pop\w*|clear\w*"
@@ -41,8 +43,8 @@ def functions(tree: ast.Module, tests: Iterable[str], imported: set[str]) -> Ite
                 words = "".join(f", {word.arg}={ast.unparse(word.value)}" for word in call.keywords)
                 body = (
                     f"def {name}():\n    import copy as _copy\n    _given = [{given}]\n"
-                    f"    _before = _copy.deepcopy(_given)\n    _told = {ast.unparse(call.func)}(*_given{words})\n"
-                    "    assert _told is None or _given == _before\n"
+                    f"{_REMEMBER}    _told = {ast.unparse(call.func)}(*_given{words})\n"
+                    "    assert _told is None or not _same or _given == _before\n"
                     f"{_turned(call, words)}"
                 )
                 number += 1
@@ -58,10 +60,10 @@ def _turned(call: ast.Call, words: str) -> str:
         for one in call.args
     ]
     return (
-        f"    _given = [{', '.join(turned)}]\n    _before = _copy.deepcopy(_given)\n"
+        f"    _given = [{', '.join(turned)}]\n{_REMEMBER}"
         f"    try:\n        _told = {ast.unparse(call.func)}(*_given{words})\n"
         "    except Exception:\n        _told = None\n"
-        "    assert _told is None or _given == _before\n"
+        "    assert _told is None or not _same or _given == _before\n"
     )
 
 

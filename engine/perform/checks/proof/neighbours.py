@@ -121,14 +121,15 @@ def _doubt(
         if whole and was is not None and was[0] == now[0].replace("float", "int") != now[0] and not floats:
             text = f"the new code gives {now[0]} where the old one and the test have {was[0]}"
             return Doubt(test=test, text=text, whole=True)
-        doubt = _elsewhere(test, at, now, pairs, strong, asked) if fresh else _beside(test, at, was, now, pairs, strong)
+        doubt = _elsewhere(test, at, now, pairs, strong, asked) if fresh else _beside(test, at, b0, now, pairs, strong)
         if doubt is not None:
             return doubt
     return None
 
 
-def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
+def _beside(test: str, at: int, b0: list[Told], now: Told, pairs: list[Pair], strong: list[Pair]) -> Doubt | None:
     """What the base answered is known: where does the change answer otherwise?"""
+    was = _at(b0, at)
     loud: dict[int, int] = {}
     together: set[str] = set()
     silent: dict[int, list[Copy]] = {}
@@ -145,6 +146,8 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
             together |= {copy.was} if copy.joint else set()
         elif any(copy is one for one, _, _ in strong) and (not here[0].startswith("!") or here[0] == (was or now)[0]):
             silent.setdefault(copy.slot, []).append(copy)
+    for slot in [slot for slot in silent if any(_stood_out(slot, here, b0, pairs) for here in range(at + 1))]:
+        del silent[slot]
     quiet = [copy for copies in silent.values() for copy in copies]
     if not loud and len(quiet) >= ENOUGH:
         beside = ", ".join(f"{copy.was} → {copy.now}" for copy in quiet[:3])
@@ -161,6 +164,13 @@ def _beside(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair], 
         parts = tuple(copies[0].was for copies in silent.values() if copies[0].part and copies[0].was in pinned)
         return Doubt(test=test, text=text, pinned=tuple(pinned), parts=parts, same=True)
     return _worse(test, at, was, now, strong)
+
+
+def _stood_out(slot: int, at: int, b0: list[Told], pairs: list[Pair]) -> bool:
+    """The old code told the tested input from each one beside it: a key, a file that is there. So may the new one."""
+    there = {_at(base, at) for copy, base, _ in pairs if copy.slot == slot and not copy.joint}
+    was = _at(b0, at)
+    return len(there) == 1 and was not in there and was is not None and not was[0].startswith("!")
 
 
 def _refuses_one(test: str, at: int, was: Told | None, now: Told, pairs: list[Pair]) -> Doubt | None:
@@ -206,7 +216,12 @@ def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pa
     """What the base answered is not known, there was nothing: does the new code answer anything but the test?"""
     if now[0] in FEW_VALUES:
         return None
-    other = [(copy, here) for copy, _, change in strong if (here := _at(change, at)) is not None and here != now]
+    alike = {copy.slot for copy, _, change in strong if _at(change, at) == now}
+    other = [
+        (copy, here)
+        for copy, _, change in strong
+        if (here := _at(change, at)) is not None and here != now and copy.slot not in alike
+    ]  # an input of which several values give the tested answer is none that is known by its value
     values = {here for _, here in other}
     if (
         len(other) < ENOUGH

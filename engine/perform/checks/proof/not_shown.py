@@ -52,7 +52,17 @@ def sentences(task: TaskSpec) -> Iterator[str]:
     """The task in pieces, each of which says one thing."""
     yield task.title
     for text in (task.description, *task.accept):
-        yield from (part for part in _SENTENCE.split(text) if part.strip())
+        yield from (part for part in _pieces(text) if part.strip())
+
+
+def _pieces(text: str) -> Iterator[str]:
+    """Cut between sentences, never within a quotation."""
+    start = 0
+    for match in _SENTENCE.finditer(text):
+        if text[text.rfind("\n", 0, match.start()) + 1 : match.start()].count('"') % 2 == 0:
+            yield text[start : match.start()]
+            start = match.end()
+    yield text[start:]
 
 
 def inputs(task: TaskSpec, tried: str = "") -> list[str]:
@@ -63,7 +73,10 @@ def inputs(task: TaskSpec, tried: str = "") -> list[str]:
     for sentence in sentences(task):
         text = _CODE.sub(lambda match: f" {match[1]} ", sentence)
         for match in _QUOTED.finditer(text):
-            value = "".join(group or "" for group in match.groups()).strip()
+            quoted = "".join(group or "" for group in match.groups())
+            value = quoted.strip()
+            if len(value) == 1 and not value.isalnum() and len(quoted) < 4:
+                value = quoted  # " ;" is more than a semicolon
             before = text[: match.start()].rstrip("`( ")
             if _AN_OUTPUT.search(before) or _A_COMMENT.match(text[match.end() :]):
                 continue
@@ -213,6 +226,8 @@ _BLANK = re.compile(r"(?<![\w%$-])(?:[A-Z]|FILE|NAME|PATH|DIR|TEXT|WORD|COUNT|NU
 
 
 def _stands(value: str, text: str, known: set[str]) -> bool:
+    if value != value.strip():
+        return value in text
     if len(value) <= 2 and not value.isalnum():  # a separator, a sign: in every text, but not as a text of its own
         return any(f"{mark}{value}{mark}" in text for mark in "\"'`") or f"({value})" in text
     if value in text or value.replace("'", '"') in text or value.replace('"', "'") in text:

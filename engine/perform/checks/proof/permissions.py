@@ -19,9 +19,9 @@ from engine.perform.checks.proof.asked_inputs import asks_otherwise
 from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant, named
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
-from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
+from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words, texts_grow
 from engine.perform.checks.proof.owners import ADDITIONS, Owned, Owner
-from engine.perform.checks.proof.plain_edits import is_plain
+from engine.perform.checks.proof.plain_edits import is_plain, same_but_for_texts, without_additions
 from engine.perform.checks.proof.python_names import Rename
 from engine.perform.checks.proof.rename_text import equal_but_for, replayed, rewrite_text
 from engine.perform.checks.proof.renames import renames_of, rewrite_python
@@ -166,6 +166,11 @@ def _stated_edit(edit: TestEdit, changed: Sequence[Owned], words: str) -> bool:
     one = next((one for one in changed if one.path == edit.path), None)
     if one is None or one.before is None or one.after is None:
         return False
+    if edit.id == edit.path and is_plain(edit.path):
+        left = without_additions(edit.path, one.before, one.after)
+        if left is not None and left != one.before and same_but_for_texts(edit.path, one.before, left):
+            was, now = (tokens(edit.path, data.decode("utf-8", "replace")) for data in (one.before, left))
+            return texts_grow(was, now, words)
     if not edit.path.endswith(PYTHON):
         whole = max(len(edit.before), len(edit.after)) < MOST_EXCERPT
         return whole and stated_words(tokens(edit.path, edit.before), tokens(edit.path, edit.after), words)

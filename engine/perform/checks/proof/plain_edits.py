@@ -30,6 +30,8 @@ _RED_END = re.compile(r"\bexit\s+[1-9]\d*(?=\s|;|\)|$)")
 """Ends a script and makes it red: that can hide nothing. What an insertion passes over (`||`) is its own."""
 _SAID = re.compile(r"\"(?:[^\"\\`$\n]|\$(?!\())*\"|'[^'\n]*'")
 """Texts of a script in which nothing is run."""
+_EXPORTED = re.compile(r"\bexport\s+(?!LD_|BASH|ENV\b|IFS\b|PYTHON|NODE_|PERL|RUBY)(?=[A-Za-z_]\w*=)")
+"""Gives the program a variable. Those of a shell or an interpreter say what runs at all."""
 _PATTERN = re.compile(r"^\s*[^\s()]+(?:\s*\|\s*[^\s()]+)*\)(?=\s)", re.MULTILINE)
 """Of a `case`: its bracket closes none."""
 _BEFORE_COMMAND = frozenset(
@@ -71,6 +73,23 @@ def adds_only(path: str, before: bytes, after: bytes) -> bool:
     return True
 
 
+def without_additions(path: str, before: bytes, after: bytes) -> bytes | None:
+    """The program after the change without the lines that it only adds; None where they may do more than that."""
+    new = masked(path, after.decode("utf-8", "replace"))
+    if _comments_open(before, after):
+        return None
+    was, now, code = _lines(before), _lines(after), new.splitlines()
+    known, left = set(_WORD.findall(masked(path, before.decode("utf-8", "replace")))), []
+    for tag, start, stop, begin, end in difflib.SequenceMatcher(None, was, now, autojunk=False).get_opcodes():
+        more = begin + stop - start
+        if more > end or (tag != "equal" and more < end and _depth("\n".join(code[:more])) > 0):
+            return None
+        if tag != "equal" and not _whole(path, "\n".join(code[more:end]), inside=False, known=known):
+            return None
+        left += now[begin:more]
+    return "\n".join([*left, ""]).encode("utf-8", "surrogateescape")
+
+
 def same_but_for_texts(path: str, before: bytes, after: bytes) -> bool:
     """Whether only what is compared and given is another: every command, and all that steers, is as it was."""
     old, new = (tokens(path, data.decode("utf-8", "replace")) for data in (before, after))
@@ -94,7 +113,7 @@ def _comments_open(before: bytes, after: bytes) -> bool:
 
 def _whole(path: str, text: str, *, inside: bool, known: set[str]) -> bool:
     if language_of(path) == "shell":
-        text = _RED_END.sub(" red ", _PATTERN.sub(" ", _SAID.sub('""', text)))
+        text = _RED_END.sub(" red ", _PATTERN.sub(" ", _SAID.sub('""', _EXPORTED.sub("", text))))
     words = _WORD.findall(text)
     if not words:
         return True

@@ -35,6 +35,8 @@ _NAMES_THINGS = frozenset(
     ("setattr", "getattr", "hasattr", "patch", "object", "open", "joinpath", "setenv", "delenv", "getenv", "fixture",
      "skip", "fail", "importorskip", "import_module", "chdir", "warns", "raises", "mkdir")
 )  # fmt: skip
+_PATHS = frozenset({"Path", "PurePath"})
+"""Path(folder, "name.ini")"""
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -349,6 +351,9 @@ def _gather(node: ast.AST, found: list[ast.AST]) -> None:
         case ast.Subscript(value=value):
             _gather(value, found)
             return
+        case ast.BinOp(left=left, op=ast.Div(), right=ast.Constant(value=str())):
+            _gather(left, found)  # folder / "name.ini": another one is not there
+            return
         case ast.Call(func=func, args=args, keywords=keywords):
             name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
             if isinstance(func, ast.Attribute):
@@ -356,6 +361,8 @@ def _gather(node: ast.AST, found: list[ast.AST]) -> None:
             if name in OF_AN_ANSWER and isinstance(func, ast.Attribute) and not isinstance(func.value, ast.Constant):
                 return
             if name.startswith("assert"):
+                args = args[:1]
+            if name in _PATHS and args and not isinstance(args[0], ast.Constant):
                 args = args[:1]
             for one in args:
                 if not (name in _NAMES_THINGS and isinstance(one, ast.Constant)):
