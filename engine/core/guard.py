@@ -17,7 +17,8 @@ SHELLS = frozenset(("Bash", "exec_command", "shell", "local_shell", "unified_exe
 _PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "file", "destination", "target", "new_path", "old_path")
 _PATCHED = re.compile(r"^\*\*\* (?:(?:Add|Update|Delete) File|Move to): (.+?)\s*$", re.MULTILINE)
 _HUMANS = re.compile(
-    r"\bdevteam[\w/.-]*\s+(?:-\S+\s+)*(answer|accept|allow|trust|auto|land|skip|cancel|retry|rollback|hooks|hook\s+end)\b"
+    r"\bdevteam[\w/.-]*\s+(?:-\S+\s+)*(answer|accept|allow|trust|auto|land|skip|cancel|retry|rollback|hooks|hook\s+end"
+    r"|[^;|&\n]*?\s--trust)\b"
 )
 """Commands of devteam that speak for the user."""
 _LOOKING = frozenset(

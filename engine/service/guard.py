@@ -13,18 +13,12 @@ from engine.config.check_settings import Checks
 from engine.core.guard import Guarded, Ruling, command_of, may_write, of_the_user, paths_of
 from engine.globs import matcher
 from engine.link.user_errors import UserError
+from engine.service.hook_hosts import HOSTS
 from engine.service.inside import marker_of
 from engine.service.local import Desk
 
 _UPWARDS = re.compile(r"^(?:\.{0,2}/)+")
-ALWAYS = (
-    ".devteam/**",
-    ".git/**",
-    ".claude/settings*.json",
-    ".claude/hooks/**",
-    ".codex/hooks.json",
-    ".codex/config.toml",
-)
+ALWAYS = (".devteam/**", ".git/**", *(f"{host.folder}/{name}" for host in HOSTS.values() for name in host.guarded))
 """Plan and state, history, and the hooks themselves."""
 
 
@@ -40,20 +34,27 @@ def guarded(desk: Desk, session: str, cwd: Path, tool: str, given: Mapping[str, 
     protected = matcher((*ALWAYS, *checks.protected))
     held_out = [_real(Path(held.folder).expanduser()) for held in checks.held_out]
     root = _real(desk.root)
+    kept = [_real(desk.project.state.root), *held_out]
+    users = [
+        (_real(host.user_folder(desk.project.env, desk.project.home)), matcher(host.guarded)) for host in HOSTS.values()
+    ]
 
     def hit(name: str) -> bool:
         # A tool may be given ~/, and a NUL, which no path has: whatever the rest names is held against the lists.
         place = _real(cwd / os.path.expanduser(name.replace("\0", "")))  # noqa: PTH111
-        if any(place.is_relative_to(folder) for folder in held_out):
+        if any(place.is_relative_to(folder) for folder in kept):
             return True
-        return place.is_relative_to(root) and protected(os.fsencode(place.relative_to(root)))
+        return any(
+            place.is_relative_to(folder) and names(os.fsencode(place.relative_to(folder)))
+            for folder, names in ((root, protected), *users)
+        )
 
     if named := next((path for path in paths_of(tool, given) if hit(path)), ""):
         why = f"{named} is protected while devteam drives this session (.devteam, .git, hooks, checks.protected)"
         return Guarded(ruling=Ruling.DENY, reason=f"{why}: leave it alone and go on with the task")
     command = command_of(tool, given)
-    if users := of_the_user(command):
-        return Guarded(ruling=Ruling.ASK, reason=f"`{users}` speaks for the user: only they may give it")
+    if theirs := of_the_user(command):
+        return Guarded(ruling=Ruling.ASK, reason=f"`{theirs}` speaks for the user: only they may give it")
     # A shell line may change the folder first: what leads upwards is taken from the top as well.
     words = (word for word in may_write(command) if hit(word) or hit(str(root / _UPWARDS.sub("", word))))
     if written := next(words, ""):

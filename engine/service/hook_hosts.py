@@ -42,6 +42,8 @@ class Host(Struct, frozen=True, kw_only=True):
     """In the folder; its hooks are the member `hooks`."""
     home_variable: str
     """Names the user's settings folder where that is not ~/`folder`."""
+    guarded: tuple[str, ...]
+    """What of the folder a session may not write while devteam drives it: the hooks, and who runs them."""
     asks: bool
     """Its PreToolUse hook may put a call to the user; else what would be asked is refused."""
     skills: tuple[Skill, ...]
@@ -65,6 +67,7 @@ CLAUDE = Host(
     folder=".claude",
     file="settings.json",
     home_variable="CLAUDE_CONFIG_DIR",
+    guarded=("settings*.json", "hooks/**"),
     asks=True,
     skills=(
         *(Skill(template=f"{name}.md.j2", place=f"commands/devteam/{name}.md") for name in _COMMANDS),
@@ -76,6 +79,7 @@ CODEX = Host(
     folder=".codex",
     file="hooks.json",
     home_variable="CODEX_HOME",
+    guarded=("hooks.json", "config.toml"),
     asks=False,
     skills=(
         *(Skill(template=f"{name}.md.j2", place=f"skills/devteam-{name}/SKILL.md") for name in _COMMANDS),

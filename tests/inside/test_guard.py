@@ -47,6 +47,11 @@ def patch(*lines: str) -> dict[str, str]:
         ("mcp__files__write", {"path": ".git/hooks/pre-commit"}, Ruling.DENY),
         ("Write", {"file_path": ".claude/settings.local.json"}, Ruling.DENY),
         ("Write", {"file_path": "{root}/../held/test_x.py"}, Ruling.DENY),
+        ("Edit", {"file_path": "{home}/.claude/settings.json"}, Ruling.DENY),
+        ("Write", {"file_path": "{home}/.codex/config.toml"}, Ruling.DENY),
+        ("Write", {"file_path": "{home}/.claude/notes.md"}, Ruling.NOTHING),
+        ("Write", {"file_path": "{state}/trusted.json"}, Ruling.DENY),
+        ("Bash", {"command": "sed -i s/stop/true/ {home}/.claude/settings.json"}, Ruling.ASK),
         ("Read", {"file_path": ".devteam/config.toml"}, Ruling.NOTHING),
         ("apply_patch", patch("*** Add File: src/ok.md", "+x"), Ruling.NOTHING),
         ("apply_patch", patch("*** Add File: src/ok.md", "+x", "*** Delete File: locked/x"), Ruling.DENY),
@@ -62,13 +67,18 @@ def patch(*lines: str) -> dict[str, str]:
         ("Bash", {"command": "x && /usr/bin/devteam  accept 1.1"}, Ruling.ASK),
         ("Bash", {"command": "devteam hook end"}, Ruling.ASK),
         ("exec_command", {"cmd": "devteam land"}, Ruling.ASK),
+        ("Bash", {"command": "devteam hook begin --trust all"}, Ruling.ASK),
+        ("Bash", {"command": "devteam hook begin --max-iterations 9 --trust=0123abcd"}, Ruling.ASK),
         ("Bash", {"command": "echo \0 > .devteam/x"}, Ruling.ASK),
         ("Write", {"file_path": ".devteam\0/x"}, Ruling.DENY),
         ("Write", {"file_path": "src/\0"}, Ruling.NOTHING),
     ],
 )
 def test_rulings(ground: Ground, tool: str, given: dict[str, Any], ruling: Ruling) -> None:
-    filled = {key: value.replace("{root}", str(ground.folder)) for key, value in given.items()}
+    places = {"{root}": ground.folder, "{home}": ground.home, "{state}": desk_of(ground).project.state.root}
+    filled = dict(given)
+    for name, place in places.items():
+        filled = {key: value.replace(name, str(place)) for key, value in filled.items()}
     assert guarded(desk_of(ground), "s", ground.folder, tool, filled).ruling is ruling
 
 
