@@ -23,7 +23,7 @@ from tests.foreign.changes import Change
 from tests.foreign.prepared import prepared
 from tests.foreign.projects import Foreign
 from tests.foreign.serving import Served, devteam, given_to_the_agent
-from tests.foreign.unknown import Unsuited, _green, _own, made
+from tests.foreign.unknown import Unsuited, _green, _own, made, say_each
 
 PACKAGING = re.compile(
     r"(?:^|/)(?:PKG-INFO|setup\.(?:py|cfg)|pyproject\.toml|tox\.ini|MANIFEST\.in|noxfile\.py|Makefile|package(?:-lock)?\.json"
@@ -174,10 +174,5 @@ def _words(entry: str) -> str:
 
 
 if __name__ == "__main__":
-    for one in [word for word in sys.argv[1:] if word != "--look"]:
-        try:
-            said = released(one, look="--look" in sys.argv)
-        except (Unsuited, fetch.Unreachable, subprocess.TimeoutExpired) as problem:
-            said = f"{one}: not tried: {str(problem)[:300]}"
-        sys.stdout.write(f"{said}\n")
-        sys.stdout.flush()
+    look = "--look" in sys.argv
+    say_each([word for word in sys.argv[1:] if word != "--look"], lambda word: released(word, look=look))

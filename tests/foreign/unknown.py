@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -310,11 +310,16 @@ def tried(word: str) -> str:
         return "\n    ".join((served.row.words(), *(said[:1200] for said in odd), *broken))
 
 
-if __name__ == "__main__":
-    for one in sys.argv[1:]:
+def say_each(words: Iterable[str], row_of: Callable[[str], str]) -> None:
+    """A row for each word as soon as there is one; what cannot be tried here says why."""
+    for one in words:
         try:
-            said = tried(one)
+            said = row_of(one)
         except (Unsuited, fetch.Unreachable, subprocess.TimeoutExpired) as problem:
             said = f"{one:<40} not tried: {str(problem)[:300]}"
         sys.stdout.write(f"{said}\n")
         sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    say_each(sys.argv[1:], tried)
