@@ -79,6 +79,33 @@ def hand_over(path: Path, data: bytes | str) -> None:
     write(path.resolve(), data, mode=SHARED, durable=False)
 
 
+def hand_over_more(path: Path, data: bytes | str) -> None:
+    """The same at the end of what is there, as a shell's `>>` would."""
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, SHARED)
+    with os.fdopen(fd, "wb", buffering=0) as out:
+        _write_all(out, data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data)
+
+
+def must_take(path: Path, *, more: bool = False) -> None:
+    """Raises OSError where nothing could be handed over under this name now (`more`: at the end of what is there);
+    nothing is left behind, and folders that are missing are not made yet."""
+    with contextlib.suppress(FileNotFoundError):
+        kind = path.stat().st_mode
+        if stat.S_ISDIR(kind):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        if more or not stat.S_ISREG(kind):
+            return
+    folder = Path(os.path.realpath(path)).parent
+    while not os.path.lexists(folder):
+        folder = folder.parent
+    try:
+        _away(_made(folder / path.name, b"", PRIVATE, durable=False))
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(folder)) from error
+
+
 def write_inside(folder: Path, name: str, text: str) -> None:
     """Put a file into a folder that an agent had before us: a link it left there is removed, never written through."""
     if folder.is_symlink() or folder.is_file():

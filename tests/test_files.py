@@ -158,3 +158,22 @@ def test_what_the_user_names_is_written_to_and_not_replaced(tmp_path: Path) -> N
     assert (tmp_path / "fresh").stat().st_mode & 0o777 == files.SHARED
     with pytest.raises(IsADirectoryError):
         files.hand_over(tmp_path, "x")
+
+
+def test_more_is_put_at_the_end_where_the_users_link_leads(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to("page")
+    for words in ("one\n", b"two\n"):
+        files.must_take(tmp_path / "link", more=True)
+        files.hand_over_more(tmp_path / "link", words)
+    assert (tmp_path / "page").read_text() == "one\ntwo\n"
+    files.hand_over_more(Path("/dev/null"), "three")
+
+
+def test_asking_whether_a_place_takes_a_file_leaves_nothing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    for name in ("file", "new", "far/away/new", "n" * 250):
+        files.must_take(tmp_path / name)
+    for name in (".", "file/new", "n" * 256):
+        with pytest.raises(OSError):
+            files.must_take(tmp_path / name)
+    assert os.listdir(tmp_path) == ["file"] and (tmp_path / "file").read_text() == "mine"

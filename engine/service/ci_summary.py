@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree as Xml
 
@@ -12,18 +15,50 @@ from engine.core.gates import waiting_questions
 from engine.core.inside import waits
 from engine.core.state import State, Status, TaskState
 from engine.core.status_words import of_status
+from engine.link.user_errors import UserError
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~])")
 
 
-def write(state: State, junit_file: Path | None, summary_file: Path | None) -> None:
-    """The JUnit file is written anew; the summary is added to its file, as CI servers want it."""
-    if junit_file is not None:
-        junit_file.parent.mkdir(parents=True, exist_ok=True)
-        files.hand_over(junit_file, junit(state))
-    if summary_file is not None:
-        with files.appending(summary_file, mode=files.SHARED) as page:
-            page.write(markdown(state).encode("utf-8", "replace"))
+def must_be_writable(junit_file: Path | None, summary_file: Path | None) -> None:
+    """Before anything is paid. Raises UserError with the place that is not."""
+    for option, path in (("--junit", junit_file), ("--summary", summary_file)):
+        if path is None:
+            continue
+        try:
+            files.must_take(path, more=option == "--summary")
+        except OSError as error:
+            at = "" if error.filename in (None, str(path)) else f" ({error.filename})"
+            words = f"{option} {path}: nothing can be written there: {error.strerror}{at}"
+            raise UserError(words, "name another place; nothing was run") from error
+    if junit_file is not None and summary_file is not None and _same(junit_file, summary_file):
+        raise UserError(f"--junit and --summary are one file: {junit_file}", "give each a file of its own")
+
+
+def write(state: State, junit_file: Path | None, summary_file: Path | None) -> list[str]:
+    """The JUnit file is written anew; the summary is added to its file, as CI servers want it. Gives what could not be
+    written, in words."""
+    return [
+        *(_unwritten("JUnit file", junit_file, lambda path: files.hand_over(path, junit(state)))),
+        *(_unwritten("summary", summary_file, lambda path: files.hand_over_more(path, markdown(state)))),
+    ]
+
+
+def _unwritten(what: str, path: Path | None, put: Callable[[Path], None]) -> list[str]:
+    if path is None:
+        return []
+    try:
+        with contextlib.suppress(FileExistsError):  # a file in the folder's place: what is put there says so
+            path.parent.mkdir(parents=True, exist_ok=True)
+        put(path)
+    except OSError as error:
+        return [f"the {what} could not be written to {path}: {error.strerror}"]
+    return []
+
+
+def _same(one: Path, other: Path) -> bool:
+    """By where they lead; a device takes both."""
+    return os.path.realpath(one) == os.path.realpath(other) and (one.is_file() or not one.exists())
 
 
 def junit(state: State) -> bytes:

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from engine.core.state import Status
 from engine.service.ci_summary import junit, markdown
-from tests.cli.ground import ROOT, SCENARIO, Ground, make
+from tests.cli.ground import CHECK, ROOT, SCENARIO, Ground, make
 from tests.core.parts import a_state, a_task
 
 WORKFLOW = yaml.safe_load(re.search(r"```yaml\n(.*?)```", (ROOT / "docs" / "ci.md").read_text(), re.S)[1])  # type: ignore[index]
@@ -95,3 +95,56 @@ def test_hostile_words_stay_words() -> None:
     page = markdown(state)
     row = next(line for line in page.splitlines() if line.startswith("| blocked"))
     assert re.sub(r"\\.", "", row).count("|") == 6 and "<script" not in row.replace("\\<", "") and "\x1b" not in row
+
+
+UNWRITABLE = {
+    "below a file": ("--junit", "check.sh/devteam.xml", "Not a directory"),
+    "in /proc": ("--junit", "/proc/here/devteam.xml", "(/proc)"),
+    "its name too long": ("--summary", "n" * 300, "File name too long"),
+    "a link to itself": ("--summary", "loop", "Too many levels"),
+}
+
+
+@pytest.mark.parametrize("case", UNWRITABLE)
+def test_a_place_that_takes_no_file_is_refused_before_anything_is_paid(tmp_path: Path, case: str) -> None:
+    option, name, why = UNWRITABLE[case]
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    (ground.folder / "loop").symlink_to("loop")
+    before = sorted(ground.folder.iterdir())
+    for way in ((), ("--detach",)):
+        told = ground.run("run", "--unattended", "--trust", "all", option, name, *way)
+        assert told.code == 4 and told.out == ""
+        assert f"{option} {name}: nothing can be written there" in told.err and why in told.err
+    assert sorted(ground.folder.iterdir()) == before
+    assert ground.status()["iterations"] == 0
+
+
+def test_a_place_lost_during_the_run_is_named_and_nothing_else_is_lost(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    out = tmp_path / "out"
+    (tmp_path / "second").mkdir()
+    (tmp_path / "gone").symlink_to("second")
+    ground.write("check.sh", f"{CHECK}rm -f {tmp_path}/gone; : > {tmp_path}/gone\n")
+    ground.git("commit", "-aqm", "takes the folder away")
+    options = ("--junit", str(tmp_path / "gone/devteam.xml"), "--summary", str(out / "new/page.md"))
+    told = ground.run("run", "--unattended", "--no-sandbox", "--trust", "all", *options)
+    assert told.code == 0, told.err
+    assert f"the JUnit file could not be written to {tmp_path}/gone/devteam.xml: Not a directory" in told.err
+    assert "devteam report --junit FILE" in told.err
+    page = (out / "new/page.md").read_text()
+    assert "## devteam: done" in page
+    again = ground.run("report", "--junit", str(out / "devteam.xml"), "--summary", str(out / "new/page.md"))
+    assert (again.code, again.out) == (0, "")
+    assert next(iter(junitparser.JUnitXml.fromfile(str(out / "devteam.xml")))).tests == 2
+    assert (out / "new/page.md").read_text() == page * 2
+    full = ground.run("report", "--junit", "/dev/full")
+    assert full.code == 1 and "No space left on device" in full.err
+
+
+def test_a_run_in_the_background_writes_them_too(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    told = ground.run("run", "--detach", "--trust", "all", "--junit", "devteam.xml")
+    assert told.code == 0, told.err
+    ground.until((ground.folder / "devteam.xml").exists, 60)
+    ground.until(lambda: not ground.run("ps", "--json").out)
+    assert ground.run("run", "--all", "--junit", "x.xml").code == 4

@@ -51,7 +51,9 @@ def work_left(desk: Desk, folder: SprintFolder) -> bool:
     return not planned or not all(task.ended for task in state.tasks.values()) or not state.outcome
 
 
-def start_detached(desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lanes: int, max_iterations: int) -> None:
+def start_detached(
+    desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lanes: int, max_iterations: int, reports: Sequence[str]
+) -> None:
     """`devteam run --detach`."""
     from engine.link.user_errors import UserError
 
@@ -63,7 +65,7 @@ def start_detached(desk: Desk, sprint: str, trust: str, no_sandbox: bool, *, lan
     more = ["--unattended"]
     more += ["--lanes", str(lanes)] if lanes else []
     more += ["--max-iterations", str(max_iterations)] if max_iterations else []
-    start_background(desk, folder, trust, no_sandbox, more)
+    start_background(desk, folder, trust, no_sandbox, [*more, *reports])
     say.out(f"{folder.id} runs in the background; devteam attach looks on, devteam ps lists all, devteam stop ends it")
 
 

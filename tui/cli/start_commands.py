@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tui.cli import printing as say
-from tui.cli.view_commands import JsonOption, SprintOption
+from tui.cli.view_commands import JsonOption, JunitOption, SprintOption, SummaryOption
 
 if TYPE_CHECKING:
     from engine.core.state import State
@@ -65,13 +65,8 @@ def run(
     max_usd: Annotated[float, typer.Option("--max-usd", min=0.0, help="With --all: money over all of it.")] = 0.0,
     trust: TrustOption = "",
     no_sandbox: SandboxOption = False,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", dir_okay=False, help="At the end, a JUnit file with a case for each task.")
-    ] = None,
-    summary: Annotated[
-        Path | None,
-        typer.Option("--summary", dir_okay=False, help="At the end, add a Markdown summary to this file (CI)."),
-    ] = None,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     detach: Annotated[
         bool, typer.Option("--detach", help="In the background, with nobody watching: devteam attach looks on.")
     ] = False,
@@ -90,16 +85,20 @@ def run(
     import asyncio
 
     from engine.core.closing import EXIT_CODES
+    from engine.link.user_errors import UserError
     from engine.service.running import Options
     from engine.service.running import run as run_sprint
     from tui.cli.headless import attendant, held, printer
     from tui.cli.trusting import ask_trust
 
     desk = say.desk(repository)
+    reports = _reports(junit, summary)
+    if all_ and (detach or reports):
+        raise UserError("--all works many sprints here: --detach, --junit and --summary are of one", "leave them out")
     if detach:
         from tui.cli.background_engine import start_detached
 
-        start_detached(desk, sprint, trust, no_sandbox, lanes=lanes, max_iterations=max_iterations)
+        start_detached(desk, sprint, trust, no_sandbox, lanes=lanes, max_iterations=max_iterations, reports=reports)
         return
     if all_:
         from tui.cli.plan_commands import work_queue_of
@@ -128,11 +127,23 @@ def run(
     raise typer.Exit(EXIT_CODES[state.outcome] if state.outcome else 1)
 
 
+def _reports(junit: Path | None, summary: Path | None) -> list[str]:
+    """The options for whoever runs it; a place that takes no file is refused here, before anything is paid."""
+    given = [(option, path) for option, path in (("--junit", junit), ("--summary", summary)) if path is not None]
+    if given:
+        from engine.service.ci_summary import must_be_writable
+
+        must_be_writable(junit, summary)
+    return [word for option, path in given for word in (option, str(path.absolute()))]
+
+
 def _for_ci(state: State, junit: Path | None, summary: Path | None) -> None:
     if junit is not None or summary is not None:
         from engine.service.ci_summary import write
 
-        write(state, junit, summary)
+        for problem in write(state, junit, summary):
+            typer.echo(f"devteam: {problem}", err=True)
+            typer.echo("  → devteam report --junit FILE --summary FILE writes them from what is recorded", err=True)
 
 
 def _close(state: State, json: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,13 @@ SprintOption = Annotated[
     str, typer.Option("--sprint", help="Sprint id, number or part of its name; default: the latest.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="One JSON object a line, nothing else.")]
+
+JunitOption = Annotated[
+    Path | None, typer.Option("--junit", dir_okay=False, help="For CI: a JUnit file with a case for each task.")
+]
+SummaryOption = Annotated[
+    Path | None, typer.Option("--summary", dir_okay=False, help="For CI: add a Markdown summary to this file.")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -83,11 +91,14 @@ def report(
     task: Annotated[str, typer.Option("--task", help="Only this task: its iterations and how it ended.")] = "",
     html: Annotated[bool, typer.Option("--html", help="One self-contained HTML page, on stdout.")] = False,
     pr: Annotated[bool, typer.Option("--pr", help="The description of a pull request, in Markdown.")] = False,
+    junit: JunitOption = None,
+    summary: SummaryOption = None,
     json: JsonOption = False,
 ) -> None:
     """Print the reports of the sprint or of one task.
 
-    With --task every iteration of it and how it ended; else how each task ended and the summary.
+    With --task every iteration of it and how it ended; else how each task ended and the summary. With --junit or
+    --summary the files that devteam run writes for CI are written instead, from what is recorded.
     """
     from engine.link.user_errors import UserError
     from engine.service.reports import html_page, pull_request_text, sprint_report, task_report
@@ -97,6 +108,13 @@ def report(
         say.out((html_page(desk, sprint) if html else pull_request_text(desk, sprint)).rstrip("\n"))
         return
     state = desk.state(sprint)
+    if junit is not None or summary is not None:
+        from engine.service.ci_summary import must_be_writable, write
+
+        must_be_writable(junit, summary)
+        if problems := write(state, junit, summary):
+            raise UserError("; ".join(problems), code=1)
+        return
     if task and task not in state.tasks:
         raise UserError(f"there is no task {task}", f"tasks: {', '.join(state.tasks)}")
     texts = task_report(desk, state, task) if task else sprint_report(state, desk)
