@@ -14,8 +14,6 @@ from engine.core.model import Struct
 
 FOLDER = ".devteam"
 PRIVATE = 0o700
-SOCKET_MAX = 100
-"""A unix socket's path may have 104 bytes on macOS, 108 on Linux, the closing zero included."""
 
 
 class RepoPaths(Struct, frozen=True):
@@ -68,8 +66,6 @@ class StatePaths(Struct, frozen=True):
     """What devteam keeps of one repository outside of it, `<state dir>/devteam/<repo id>/`."""
 
     root: Path
-    runtime: Path | None = None
-    """A short private folder for the socket, where `root` is too deep for one."""
     checkout: Path | None = None
     """Whose it is."""
 
@@ -116,11 +112,8 @@ class StatePaths(Struct, frozen=True):
 
     @property
     def socket(self) -> Path:
-        own = self.root / "engine.sock"
-        if self.runtime is None or len(os.fsencode(own)) <= SOCKET_MAX:
-            return own
-        short = hashlib.sha256(os.fsencode(self.root)).hexdigest()[:16]
-        return self.runtime / f"devteam-{short}.sock"
+        """Beside the lock, whatever the environment: an engine of a login session is found from cron and over ssh."""
+        return self.root / "engine.sock"
 
     def lane(self, number: int) -> Path:
         return self.lanes / str(number)
@@ -137,10 +130,8 @@ def state_home(env: Mapping[str, str], home: Path) -> Path:
 
 def state_paths(repo: Path, env: Mapping[str, str], home: Path) -> StatePaths:
     """The places of a repository; nothing is made on disk."""
-    runtime = Path(env.get("XDG_RUNTIME_DIR", ""))
     return StatePaths(
         root=state_folder.find(state_home(env, home) / "devteam", repo, repo_id(repo)),
-        runtime=runtime if runtime.is_absolute() else None,
         checkout=repo,
     )
 

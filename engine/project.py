@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from engine import state_folder
 from engine.core.events import Envelope, PlanRequested, SprintCreated
 from engine.core.fold import fold
 from engine.core.model import Plan, Struct
 from engine.core.state import State
-from engine.journal import Journal, JournalMissing
-from engine.paths import RepoPaths, StatePaths, find_repo, state_paths
+from engine.journal import EngineLock, Journal, JournalMissing
+from engine.paths import RepoPaths, StatePaths, find_repo, make_state, state_paths
 from engine.plans.registry import read_plan
 from engine.plans.sprint_search import find_sprint
 from engine.plans.sprints import SprintFolder
@@ -77,6 +78,11 @@ def open_project(start: Path, env: Mapping[str, str], home: Path) -> Project:
         if problem:
             raise UnusablePath(problem, hint)
     return Project(root=root, repo=RepoPaths(root=root), state=state, home=home, env=env)
+
+
+def engine_lock(project: Project, clock: Callable[[], float]) -> EngineLock:
+    """For whoever writes: one at a time, whatever the environment. Raises EngineRunning."""
+    return EngineLock.acquire(make_state(project.state).lock, clock, state_folder.sign_of(project.root))
 
 
 def stored_state(project: Project, sprint: SprintFolder, *, to_show: bool = False) -> State:

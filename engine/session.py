@@ -27,7 +27,7 @@ from engine.core.state import State
 from engine.core.waiting import waits_for
 from engine.engine_log import EngineLog
 from engine.inside import by_session
-from engine.journal import EngineLock, Journal, JournalError
+from engine.journal import Journal, JournalError
 from engine.memory_pool import one_pool
 from engine.notify import Notifier
 from engine.other_sprints import of_other_sprints
@@ -46,7 +46,7 @@ from engine.perform.workspace.workspace import Workspace
 from engine.performers import Room, performers
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
-from engine.project import Project, fingerprint, load_state, topic_of
+from engine.project import Project, engine_lock, fingerprint, load_state, topic_of
 from engine.run_options import Boundary, Observer, RunOptions
 from engine.runner import Runner
 from engine.session_options import Ask, Options
@@ -165,7 +165,7 @@ class Session:
         plan = None if self.sprint.unplanned() else read_plan(self.sprint.plan_path)
         moved_from = state_folder.moved_from(project.state.root, project.root)
         places = make_state(project.state)
-        self._stack.enter_context(EngineLock.acquire(places.lock, self._clock.now))
+        self._stack.enter_context(engine_lock(project, self._clock.now))
         specs = check_specs(config, project.root)
         preconditions.commands_are_trusted(project, config, options.trust, self._clock.now())
         agents = agents_of(project, config, self._clock, options.speed)

@@ -9,6 +9,7 @@ only; `claim` writes.
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import re
 from pathlib import Path
@@ -18,6 +19,8 @@ from engine.core.model import Struct
 
 ID = "devteam-id"
 """In the git directory."""
+SIGN = "devteam-engine"
+"""There too: held by the engine that is at work, it says which state folder that one uses."""
 OWNER = "checkout"
 """In the state folder: the inode of the git directory and the path of the checkout, a line each."""
 POINTER = b"gitdir: "
@@ -35,6 +38,8 @@ class Owner(Struct, frozen=True):
 def find(parent: Path, checkout: Path, fresh: str) -> Path:
     """The state folder of a checkout, `fresh` its name where it has none yet; nothing is made on disk."""
     here = Path(os.path.realpath(checkout))
+    if (running := _at_work(here)) is not None:
+        return running
     carried = carried_id(here)
     if carried and not _anothers(parent / carried, here, carried=True):
         return parent / carried
@@ -64,6 +69,40 @@ def moved_from(folder: Path, checkout: Path) -> Path | None:
     """Where the repository was when its state was last used, if it is somewhere else now."""
     owner = owner_of(folder)
     return None if owner is None or owner.checkout == Path(os.path.realpath(checkout)) else owner.checkout
+
+
+def sign_of(checkout: Path) -> Path | None:
+    place = git_dir(Path(os.path.realpath(checkout)))
+    return None if place is None else place / SIGN
+
+
+def state_of_engine(sign: Path) -> Path | None:
+    """Where the engine that put up this sign keeps its state; None: none runs. For viewers."""
+    try:
+        fd = os.open(sign, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        words = os.pread(fd, 10_000, 0)
+        return Path(os.fsdecode(words[:-1])) if words.endswith(b"\n") else None
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return None
+
+
+def _at_work(here: Path) -> Path | None:
+    """The state folder of the engine that is at work here, wherever its environment had it; this user's own only."""
+    sign = sign_of(here)
+    found = None if sign is None else state_of_engine(sign)
+    with contextlib.suppress(OSError, ValueError):
+        if found is not None and found.is_absolute() and found.lstat().st_uid == os.getuid():
+            owner = owner_of(found)
+            return found if owner is not None and owner.checkout == here else None
+    return None
 
 
 def _anothers(folder: Path, here: Path, carried: bool) -> bool:

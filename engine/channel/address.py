@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 LONGEST = 100
-"""Bytes of a path that every system takes for a socket; a longer one is reached through its folder."""
+"""Bytes of a path that every system takes for a socket; a longer one is reached through its folder. Nothing but the
+path says where the socket is: who asks from another session, over ssh or from cron finds the same one."""
+OPEN_FOLDERS = Path("/proc/self/fd")
 _UCRED = struct.Struct("3i")
 
 
@@ -20,9 +22,16 @@ def reachable(path: Path) -> Iterator[str]:
     if len(os.fsencode(path)) <= LONGEST:
         yield str(path)
         return
+    if not OPEN_FOLDERS.is_dir():
+        from tempfile import TemporaryDirectory  # for this user only; its name is short
+
+        with TemporaryDirectory(prefix="devteam-", dir="/tmp") as short:
+            (alias := Path(short) / "s").symlink_to(path.parent)
+            yield str(alias / path.name)
+        return
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        yield f"/proc/self/fd/{folder}/{path.name}"
+        yield str(OPEN_FOLDERS / str(folder) / path.name)
     finally:
         os.close(folder)
 

@@ -1,8 +1,9 @@
 """One engine per repository: a lock that dies with its holder.
 
 Two flocks are held: on the lock file, whose text says who holds it, and on its folder, because a lock file that is
-deleted lets a second engine lock a new one of the same name. The folder must therefore be the repository's own. Both
-are close-on-exec, so no agent inherits them.
+deleted lets a second engine lock a new one of the same name. The folder must therefore be the repository's own. A third
+one lies in the git directory and says where those two are: who is started with another XDG_STATE_HOME would not find
+them. All are close-on-exec, so no agent inherits them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import TYPE_CHECKING, Self
 import msgspec
 
 from engine.journal.journal_errors import EngineRunning, translate
+from engine.state_folder import state_of_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,18 +46,23 @@ class Holder(msgspec.Struct, frozen=True):
 class EngineLock:
     """Acquire with `EngineLock.acquire(path, clock)`; it is free again when closed or when the process ends."""
 
-    def __init__(self, folder_fd: int, file_fd: int) -> None:
-        self._fds: tuple[int, ...] = (file_fd, folder_fd)
+    def __init__(self, folder_fd: int, *file_fds: int) -> None:
+        self._fds: tuple[int, ...] = (*file_fds, folder_fd)
 
     @classmethod
-    def acquire(cls, path: Path, clock: Callable[[], float]) -> Self:
-        """Raises EngineRunning if another engine holds it."""
+    def acquire(cls, path: Path, clock: Callable[[], float], sign: Path | None = None) -> Self:
+        """Raises EngineRunning if another engine holds it. `sign`: the file in the git directory."""
         try:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
                 _lock(folder, path)
                 file = _lock_file(path)
+                try:
+                    signs = () if sign is None else _put_up(sign, path)
+                except BaseException:
+                    os.close(file)
+                    raise
             except BaseException:
                 os.close(folder)
                 raise
@@ -64,7 +71,7 @@ class EngineLock:
             os.pwrite(file, msgspec.json.encode(holder) + b"\n", 0)
         except OSError as error:
             raise translate(error, path) from error
-        return cls(folder, file)
+        return cls(folder, file, *signs)
 
     @staticmethod
     def holder(path: Path) -> Holder | None:
@@ -84,9 +91,9 @@ class EngineLock:
     def release(self) -> None:
         """The file stays: taking it away would race with the next engine."""
         fds, self._fds = self._fds, ()
-        if fds:
+        for fd in fds[:-1]:
             with contextlib.suppress(OSError):
-                os.ftruncate(fds[0], 0)
+                os.ftruncate(fd, 0)
         for fd in fds:
             os.close(fd)
 
@@ -109,6 +116,30 @@ def _lock(fd: int, path: Path) -> None:
         f"Another engine works on this repository: {path} is {_read(path).words()}.",
         "Watch it with `devteam tui` or `devteam status`, or end it with `devteam stop`.",
     )
+
+
+def _put_up(sign: Path, path: Path) -> tuple[int, ...]:
+    """The sign, locked; nothing where the git directory cannot be written."""
+    try:
+        fd = os.open(sign, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        return ()
+    try:
+        try:
+            _lock(fd, path)
+        except EngineRunning as running:
+            if (other := state_of_engine(sign)) is None:
+                raise
+            raise EngineRunning(
+                f"Another engine works on this repository, with its state in {other}.",
+                "It was started with another XDG_STATE_HOME or by another user: watch or end it from there.",
+            ) from running
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, os.fsencode(path.parent) + b"\n", 0)
+    except BaseException:
+        os.close(fd)
+        raise
+    return (fd,)
 
 
 def _lock_file(path: Path) -> int:

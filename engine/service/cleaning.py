@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from engine.clock import SystemClock
-from engine.journal import EngineLock
-from engine.paths import make_state
 from engine.perform.cleaning import Cleaning
+from engine.project import engine_lock
 from engine.service.local import Desk
 from engine.settings import open_workspace
 from engine.tidying import cleaned, words
@@ -20,7 +19,7 @@ def clean(desk: Desk, keep: int | None, *, dry_run: bool) -> Cleaning:
     """`keep` None: as configured."""
     project, now = desk.project, SystemClock().now
     config = project.config()
-    with EngineLock.acquire(make_state(project.state).lock, now):
+    with engine_lock(project, now):
         store = open_workspace(project, NO_SPRINT, config).store
         store.sweep(now())
         chosen = config.workspace.keep_sprints if keep is None else keep

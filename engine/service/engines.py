@@ -12,7 +12,7 @@ from engine.channel.messages import Welcome
 from engine.core.commands import Stop
 from engine.core.model import Struct
 from engine.journal import EngineLock, Holder
-from engine.paths import StatePaths, state_home
+from engine.paths import StatePaths, find_repo, state_home, state_paths
 from engine.perform.process.reaper import end_engine
 
 ANSWER_SECONDS = 3.0
@@ -28,10 +28,13 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     silent: str = ""
 
 
-def engines(env: Mapping[str, str], home: Path) -> Iterator[RunningEngine]:
-    """By the locks that are held; nothing is written."""
-    for folder in sorted((state_home(env, home) / "devteam").glob("*/lock")):
-        if (found := engine_at(StatePaths(root=folder.parent, runtime=_runtime(env)))) is not None:
+def engines(env: Mapping[str, str], home: Path, here: Path) -> Iterator[RunningEngine]:
+    """By the locks that are held; nothing is written. The one at work `here` too, wherever its state is."""
+    roots = {path.parent for path in (state_home(env, home) / "devteam").glob("*/lock")}
+    if (repo := find_repo(here)) is not None:
+        roots.add(state_paths(repo, env, home).root)
+    for root in sorted(roots):
+        if (found := engine_at(StatePaths(root=root))) is not None:
             yield found
 
 
@@ -69,8 +72,3 @@ def _force(holder: Holder) -> str:
     if holder.pid:
         end_engine(holder.pid)
     return "ended by force"
-
-
-def _runtime(env: Mapping[str, str]) -> Path | None:
-    named = Path(env.get("XDG_RUNTIME_DIR", ""))
-    return named if named.is_absolute() else None

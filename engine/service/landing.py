@@ -17,7 +17,7 @@ from engine.core.restoring import ends_of, opened_since
 from engine.core.state import State, Status
 from engine.core.task_state import status_of
 from engine.core.verdict import of_checks
-from engine.journal import EngineLock, Journal
+from engine.journal import Journal
 from engine.paths import make_state
 from engine.perform.checks.proof.check_result import check_result
 from engine.perform.checks.proof.judge import measure_baseline
@@ -29,7 +29,7 @@ from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.run_checks import RoomTrees
 from engine.perform.workspace.facts import Baseline, Checkpoint, LandReport, Rollback, WorkspaceError
 from engine.perform.workspace.workspace import Workspace
-from engine.project import load_state
+from engine.project import engine_lock, load_state
 from engine.service.local import Desk
 from engine.settings import check_specs, integrity, open_workspace
 from engine.view_writer import Views, give_back
@@ -46,7 +46,7 @@ def _writing(desk: Desk, hint: str) -> Iterator[tuple[Journal, State]]:
     project = desk.project
     clock = SystemClock()
     with (
-        EngineLock.acquire(make_state(project.state).lock, clock.now),
+        engine_lock(project, clock.now),
         Journal.open(project.repo.db, clock=clock.now, backup_dir=project.backups) as journal,
     ):
         yield journal, load_state(journal, desk.sprint(hint).id)

@@ -26,10 +26,9 @@ from engine.journal import EngineLock, EngineRunning, Holder, Journal, JournalMi
 from engine.link.own_time import ahead_of
 from engine.link.protocol import SprintLine
 from engine.link.user_errors import UserError
-from engine.paths import make_state
 from engine.plans.sprint_search import SprintNotFound
 from engine.plans.sprints import SprintFolder, list_sprints
-from engine.project import Project, load_state, open_project, stored_state
+from engine.project import Project, engine_lock, load_state, open_project, stored_state
 
 __all__ = ["Desk", "SprintFolder", "SprintNotFound", "open_desk"]
 
@@ -190,7 +189,7 @@ class Desk(Struct, frozen=True, kw_only=True):
             return Ack(ok=False, detail="no engine is running: devteam run starts one")
         clock = SystemClock()
         with (
-            EngineLock.acquire(make_state(self.project.state).lock, clock.now),
+            engine_lock(self.project, clock.now),
             Journal.open(self.project.repo.db, clock=clock.now, backup_dir=self.project.backups) as journal,
         ):
             state = load_state(journal, sprint.id)

@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from engine import files
 from engine.clock import SystemClock
-from engine.journal import EngineLock, EngineRunning, Journal
+from engine.journal import EngineRunning, Journal
 from engine.link.user_errors import UserError
-from engine.paths import make_state
 from engine.plans.sprints import SPRINT_FOLDER, ensure_gitignore
 from engine.plans.write import render
-from engine.project import Project, load_state
+from engine.project import Project, engine_lock, load_state
 from engine.view_writer import as_marked
 
 
@@ -22,7 +21,7 @@ def bring_back(project: Project) -> UserError | None:
     if not project.repo.db.exists() and not any(project.backups.glob("*.db")):
         return None
     try:
-        with EngineLock.acquire(make_state(project.state).lock, clock.now):
+        with engine_lock(project, clock.now):
             back = _made_again(project, clock)
     except EngineRunning:  # it has all of it, and writes it back itself
         return None

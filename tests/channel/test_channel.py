@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import VERSION
+from engine.channel import address
 from engine.channel import messages as ms
 from engine.channel import server as server_module
 from engine.channel.address import connected
@@ -139,7 +140,12 @@ async def test_what_the_engine_started_itself_may_not_speak(tmp_path: Path) -> N
             assert caller.welcome.sprint == "001-s"
 
 
-async def test_a_path_too_long_for_a_socket_is_reached_all_the_same(tmp_path: Path) -> None:
+@pytest.mark.parametrize("system", ["with /proc", "without"])
+async def test_a_path_too_long_for_a_socket_is_reached_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: str
+) -> None:
+    if system == "without":
+        monkeypatch.setattr(address, "OPEN_FOLDERS", tmp_path / "no proc")
     deep = tmp_path / ("d" * 120)
     deep.mkdir()
     async with standing(deep) as stand:

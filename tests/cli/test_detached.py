@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
 from tests.cli.test_terminal import Screen
 from tests.patience import until
@@ -59,3 +61,33 @@ def test_who_comes_back_is_told_what_nobody_saw(tmp_path: Path) -> None:
         screen.close()
     assert ground.run("retry", "1.2", "say it louder").code == 0
     assert ground.status()["completed_unwatched"] == ["1.1"], "it is open again"
+
+
+@pytest.mark.parametrize("started", ["in a login session", "from cron"])
+def test_it_is_found_from_another_environment(tmp_path: Path, started: str) -> None:
+    """A state path too long for a socket; a desktop's runtime folder, and a state folder of one's own, on one side."""
+    (runtime := tmp_path / "run").mkdir(mode=0o700)
+    login = {"XDG_RUNTIME_DIR": str(runtime), "XDG_STATE_HOME": str(tmp_path / "state")}
+    home = tmp_path / ("home-of-a-user-with-a-long-name-" * 3)
+    ground = make(tmp_path / "repo", home, config=PATIENT, plan=PLAN, scenario=HANGS)
+    asked, ground.env = (ground.env, login) if started == "in a login session" else (login, ground.env)
+    try:
+        told = ground.run("run", "--detach", "--trust", "all")
+        assert told.code == 0, told.err
+        ground.env = asked
+        until(lambda: any(one.get("sprint") == "001-count-things" for one in engines(ground)))
+        assert ground.status()["viewers"] == 0
+        again = ground.run("run", "--unattended", "--trust", "all")
+        assert again.code == 4 and "Another engine works on this repository" in again.err
+        assert ground.run("steer", "1.1", "use argon2").out == "the next attempt is told\n"
+        screen = Screen(ground, "attach")
+        try:
+            screen.until("Write one")
+            assert ground.status()["viewers"] == 1
+            screen.type("q")
+        finally:
+            screen.close()
+    finally:
+        ended = ground.run("kill")
+    assert ended.out == "stopped\n"
+    assert not list(runtime.iterdir())

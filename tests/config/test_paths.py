@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from engine.paths import RepoPaths, StatePaths, find_repo, kebab, make_state, repo_id, state_home, state_paths
+from engine.paths import RepoPaths, find_repo, kebab, make_state, repo_id, state_home, state_paths
 
 
 def test_the_state_directory_follows_xdg(tmp_path):
@@ -44,12 +44,11 @@ def test_any_folder_name_gives_a_plain_id(tmp_path, name):
     assert found.isascii() and len(found) <= 53 and kebab(found) == found
 
 
-def test_a_socket_path_too_long_goes_to_the_runtime_folder(tmp_path):
-    deep = tmp_path / ("d" * 90)
-    assert StatePaths(root=tmp_path / "r").socket == tmp_path / "r/engine.sock"
-    short = StatePaths(root=deep, runtime=tmp_path).socket
-    assert short.parent == tmp_path and len(short.name) < 40
-    assert short != StatePaths(root=deep / "x", runtime=tmp_path).socket
+def test_the_socket_lies_beside_the_lock_whatever_the_environment(tmp_path):
+    deep = str(tmp_path / ("d" * 90))
+    for more in ({}, {"XDG_RUNTIME_DIR": str(tmp_path)}):
+        places = state_paths(tmp_path / "repo", {"XDG_STATE_HOME": deep, **more}, tmp_path)
+        assert places.socket.parent == places.lock.parent
 
 
 def test_the_repo_folder_has_its_places(tmp_path):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine import state_folder
+from engine.journal import EngineLock, EngineRunning
 from engine.paths import make_state, state_paths
 
 
@@ -134,3 +135,23 @@ def test_a_state_folder_from_before_there_were_ids_is_taken_up(repo: Path) -> No
     (old / "backups").mkdir()
     assert used(repo) == old
     assert state_folder.carried_id(repo) == old.name
+
+
+def test_the_state_of_an_engine_at_work_is_found_with_another_state_home(repo: Path) -> None:
+    theirs = make_state(state_paths(repo, {"XDG_STATE_HOME": str(repo.parent / "theirs")}, repo.parent / "home"))
+    with EngineLock.acquire(theirs.lock, lambda: 1.0, state_folder.sign_of(repo)):
+        assert root_of(repo) == theirs.root
+        copy = repo.parent / "copy"
+        shutil.copytree(repo, copy)
+        assert root_of(copy) != theirs.root, "a copy has no engine"
+        with pytest.raises(EngineRunning, match=r"with its state in .*/theirs/"):
+            EngineLock.acquire(repo.parent / "mine" / "lock", lambda: 1.0, state_folder.sign_of(repo))
+    assert root_of(repo) != theirs.root
+    EngineLock.acquire(repo.parent / "mine" / "lock", lambda: 1.0, state_folder.sign_of(repo)).release()
+
+
+def test_a_sign_that_names_anothers_folder_is_not_followed(repo: Path) -> None:
+    """Held by somebody, and in it a folder that no engine of this repository used."""
+    strange = repo.parent / "strange" / "state"
+    with EngineLock.acquire(strange / "lock", lambda: 1.0, state_folder.sign_of(repo)):
+        assert root_of(repo) != strange

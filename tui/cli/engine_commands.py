@@ -25,7 +25,8 @@ def ps(json: JsonOption = False) -> None:
     from engine.core.clean import clean_line
     from engine.service.engines import engines
 
-    found = list(engines(os.environ, Path.home()))
+    here = Path(os.curdir) if Path(os.curdir).exists() else Path.home()  # the folder may be gone
+    found = list(engines(os.environ, Path.home(), here))
     if json:
         for one in found:
             say.json_line(
