@@ -111,6 +111,11 @@ class StatePaths(Struct, frozen=True):
         return self.root / "lock"
 
     @property
+    def alive(self) -> Path:
+        """The sign of life of the engine that runs, or ran last."""
+        return self.root / "alive"
+
+    @property
     def socket(self) -> Path:
         """Beside the lock, whatever the environment: an engine of a login session is found from cron and over ssh."""
         return self.root / "engine.sock"

@@ -43,6 +43,8 @@ class RunOptions(Struct, frozen=True, kw_only=True):
     disputed: dict[str, Disputed] = {}
     boot: str = ""
     booted_at: float = 0.0
+    last_sign: float = 0.0
+    """When the engine of a run that was cut off was last alive; 0: only its facts tell."""
 
 
 Boundary = Callable[[str, AnyEffect], None]

@@ -157,7 +157,7 @@ class Runner:
             disputed=options.disputed,
             boot=options.boot,
             booted_at=options.booted_at,
-            last_at=self.state.now,
+            last_at=options.last_sign or self.state.now,
         )
         self.append(*lost, started, *found)
 

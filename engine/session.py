@@ -12,7 +12,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from engine import VERSION, learnings, preconditions, state_folder, tidying
+from engine import VERSION, learnings, preconditions, sign_of_life, state_folder, tidying
 from engine.attendance import Attendance
 from engine.bus import Bus
 from engine.channel.messages import PROTOCOL, Reply, Welcome
@@ -120,6 +120,7 @@ class Session:
         helpers = [
             asyncio.create_task(self._edits.watch(lambda facts: self.runner.tell(*facts), self._clock)),
             asyncio.create_task(self._log.beat()),
+            asyncio.create_task(sign_of_life.give(self.project.state.alive, self._clock.now, lambda: self.state.run)),
         ]
         if self._options.follows_viewers:
             helpers.append(asyncio.create_task(self._attendance.attend(FIRST_VIEWER_SECONDS)))
@@ -275,6 +276,7 @@ class Session:
             run=run_id,
             boot=boot,
             booted_at=booted_at,
+            last_sign=sign_of_life.last(project.state.alive, state.run).at,
             pid=os.getpid(),
             policy=self._policy(config),
             attended=options.attended,

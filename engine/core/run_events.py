@@ -56,7 +56,8 @@ class RunStarted(Event, frozen=True, kw_only=True, tag="run_started"):
     """The wall time at which its boot clock stood at zero, by the wall clock of this run. Within one boot only setting
     the wall clock moves it, and every deadline that is kept is moved along."""
     last_at: float = 0.0
-    """When the last fact of the run before was recorded, by its clock: the time until now is nobody's working time."""
+    """When the run before was last alive, else when its last fact was recorded, by its clock: the time until now is
+    nobody's working time."""
 
 
 class RunEnded(Event, frozen=True, kw_only=True, tag="run_ended"):

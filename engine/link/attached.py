@@ -18,6 +18,7 @@ from engine.core.state import State
 from engine.journal import Journal, JournalError, JournalMissing
 from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
 from engine.link.source import Source
+from engine.sign_of_life import Sign
 
 LOOK_SECONDS = 0.2
 """Between two looks for an engine, or for what one without a channel has written."""
@@ -32,6 +33,7 @@ class AttachedLink:
         """As it was read last. Facts are folded by who shows them; here only two of them matter."""
         self._last = 0
         self._running = False
+        self._run = ""
         self._reason = ""
         self._closed = asyncio.Event()
         self._engine: Watching | None = None
@@ -40,13 +42,12 @@ class AttachedLink:
     async def snapshot(self) -> State:
         state = await asyncio.to_thread(self._source.state)
         self._state, self._last = state, state.seq
-        self._running, self._reason = state.running, state.outcome_reason
+        self._running, self._run, self._reason = state.running, state.run, state.outcome_reason
         return state
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
         seen, said = after, self._standing()
-        if said.status != "connected":
-            yield said
+        yield said
         while not self._closed.is_set():
             try:
                 news = self._recorded(seen)
@@ -127,18 +128,21 @@ class AttachedLink:
 
     def _standing(self) -> LinkStatus:
         holder = self._source.engine()
+        sign = self._source.last_sign(self._run) if self._running else Sign()
+        if holder is not None and sign.pid and holder.pid != sign.pid:  # it has not begun its own run yet
+            return LinkStatus(status="connecting", detail="an engine is starting", last_sign=sign.at)
         if holder is not None:
             return LinkStatus(status="connected", detail=holder.words())
         if self._running:
             hint = "space or devteam run takes it up again; nothing is lost"
-            return LinkStatus(status="lost", detail="the engine is gone", hint=hint)
+            return LinkStatus(status="lost", detail="the engine is gone", hint=hint, last_sign=sign.at)
         return LinkStatus(status="ended", detail=self._reason or "no engine is running", hint="devteam run")
 
     def _note(self, envelope: Envelope) -> None:
         self._last = envelope.seq
         match envelope.event:
-            case RunStarted():
-                self._running, self._reason = True, ""
+            case RunStarted(run=run):
+                self._running, self._run, self._reason = True, run, ""
             case RunEnded(reason=reason):
                 self._running, self._reason = False, reason
             case _:

@@ -29,6 +29,7 @@ class InlineLink:
         heard = self._session.bus.subscribe()
         seen = after
         try:
+            yield LinkStatus(status="connected")
             for envelope in list(self._source.events(after)):
                 seen = envelope.seq
                 yield envelope

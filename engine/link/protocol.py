@@ -23,6 +23,8 @@ class LinkStatus(Struct, frozen=True, kw_only=True):
     status: LinkState
     detail: str = ""
     hint: str = ""
+    last_sign: float = 0.0
+    """When the engine that is gone was last alive: until another one has begun its run, time stands there."""
 
 
 Item = Envelope | AnyActivity | LinkStatus
@@ -156,7 +158,7 @@ class Link(Protocol):
         ...
 
     def follow(self, after: int) -> AsyncIterator[Item]:
-        """Everything after a sequence number, then what comes. Ends when the link is closed."""
+        """How the link stands, everything after a sequence number, then what comes. Ends when the link is closed."""
         ...
 
     async def send(self, command: AnyCommand) -> Ack: ...

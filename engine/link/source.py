@@ -11,6 +11,7 @@ from engine.core.events import Envelope
 from engine.core.state import State
 from engine.journal import Holder, Journal
 from engine.link.protocol import Answered, AnyQuery
+from engine.sign_of_life import Sign
 
 
 class Source(Protocol):
@@ -34,6 +35,10 @@ class Source(Protocol):
 
     def engine(self) -> Holder | None:
         """Who runs an engine on it."""
+        ...
+
+    def last_sign(self, run: str) -> Sign:
+        """When the engine of a run was last alive, and which process it was."""
         ...
 
     def tell(self, command: AnyCommand) -> Ack:

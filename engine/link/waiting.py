@@ -9,7 +9,7 @@ from engine.core.commands import Ack, AnyCommand
 from engine.core.events import Envelope, SprintCreated
 from engine.core.state import State
 from engine.link.attached import AttachedLink
-from engine.link.protocol import Answered, AnyQuery, Item
+from engine.link.protocol import Answered, AnyQuery, Item, LinkStatus
 
 EVERY = 1.0
 
@@ -27,6 +27,8 @@ class WaitingLink:
         return await self._link.snapshot() if self._link is not None else State()
 
     async def follow(self, after: int) -> AsyncIterator[Item]:
+        if self._link is None:
+            yield LinkStatus(status="connected")
         while self._link is None and not self._closed:
             self._link = await asyncio.to_thread(self._made)
             if self._link is None:

@@ -16,6 +16,7 @@ from engine.link.user_errors import as_user_error
 from engine.link.waiting import WaitingLink
 from engine.plans.sprints import SprintFolder
 from engine.service.local import Desk
+from engine.sign_of_life import Sign, last
 
 
 class SprintSource(Struct, frozen=True, kw_only=True):
@@ -43,6 +44,9 @@ class SprintSource(Struct, frozen=True, kw_only=True):
 
     def engine(self) -> Holder | None:
         return self.desk.engine()
+
+    def last_sign(self, run: str) -> Sign:
+        return last(self.desk.project.state.alive, run)
 
     def tell(self, command: AnyCommand) -> Ack:
         """By the desk. Landing needs no engine: with none running it is done here and now."""

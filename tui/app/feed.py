@@ -117,8 +117,6 @@ class Feed:
         self.state = state
         self.streams, self._rows = {}, 0
         self.checks = MappingProxyType({})
-        if self._said != "connected":
-            self._say(LinkStatus(status="connected"))
         self._asked.clear()
         if self._recorded is not None:
             self._history = asyncio.create_task(self._read_recording(self._recorded))

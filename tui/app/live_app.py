@@ -11,6 +11,7 @@ from tui.app.feed import Feed
 from tui.app.gate_queue import GateQueue
 from tui.app.options import TuiOptions
 from tui.app.terminal_app import TerminalApp
+from tui.kit.one_clock import OneClock
 from tui.kit.view import View, task_to_follow
 
 PROMPT_SECONDS = 0.25
@@ -27,6 +28,7 @@ class LiveApp(TerminalApp):
         self.view = View(glyphs=self.glyphs)
         self._attention = Attention(self.options.bell)
         self._selected, self._following = "", True
+        self._clock = OneClock()
         self._second = -1
         self._stale, self._drawing, self._hurried = True, False, False
         self._live_feed: Feed | None = None
@@ -70,11 +72,10 @@ class LiveApp(TerminalApp):
                 break
 
     def _now(self) -> float:
-        """The one clock of everything on screen; that of a lost engine stands at its last word."""
-        if self.feed.status.status == "lost" and self.feed.state.running:
-            return self.feed.state.now
         link_time: Callable[[], float] | None = getattr(self.feed.link, "now", None)
-        return link_time() if link_time is not None else self.options.clock() - ahead_of(self.feed.state)
+        state = self.feed.state
+        wall = link_time() if link_time is not None else self.options.clock() - ahead_of(state)
+        return wall if self.replaying else self._clock.now(state, self.feed.status, wall)
 
     def _compose_view(self) -> None:
         feed = self.feed
@@ -89,6 +90,7 @@ class LiveApp(TerminalApp):
         self.view = View(
             state=feed.state,
             now=self._now(),
+            least=0.0 if self.replaying else self._clock.least(feed.state),
             link=feed.status,
             selected=self._selected,
             following=self._following,
@@ -103,6 +105,7 @@ class LiveApp(TerminalApp):
             until=getattr(feed.link, "end", 0.0) if self.replaying else 0.0,
             behind=self._live_feed.state if self._live_feed is not None else None,
         )
+        self._clock.shown(self.view)
         while feed.notices:
             severity, words = feed.notices.popleft()
             self.tell(words, severity)

@@ -23,6 +23,7 @@ class Steering:
     def __init__(self, app: DevteamApp) -> None:
         self.app = app
         self._sent = 0
+        self._restarting = False
 
     # ── sending ──
 
@@ -107,7 +108,13 @@ class Steering:
     def pause(self) -> None:
         """The key that holds the sprint and lets it go on: also when it stands because its engine is lost."""
         by = self.app.options.by
-        if self.app.feed.status.status == "lost" and self.app.options.restart is not None:
+        link = self.app.feed.status
+        starting = self._restarting or (link.status == "connecting" and link.last_sign)
+        if starting:  # asked twice: a second engine is no pause
+            self.app.tell("the engine is starting …")
+            return
+        if link.status == "lost" and self.app.options.restart is not None:
+            self._restarting = True
             self.app.run_worker(self._restart(), group="restart", exclusive=True, exit_on_error=False)
             return
         if self.app.feed.state.paused:
@@ -116,10 +123,13 @@ class Steering:
             self._later(cmd.Pause(id=self._id(), by=by), "paused: running calls end, no new one starts")
 
     async def _restart(self) -> None:
-        if self.app.options.restart is not None:
-            self.app.tell("starting the engine again …")
-            ack = await self.app.options.restart()
-            self.app.tell(ack.detail, "information" if ack.ok else "error")
+        try:
+            if self.app.options.restart is not None:
+                self.app.tell("starting the engine again …")
+                ack = await self.app.options.restart()
+                self.app.tell(ack.detail, "information" if ack.ok else "error")
+        finally:
+            self._restarting = False
 
     def stop(self, now: bool) -> None:
         self._later(

@@ -20,6 +20,8 @@ class View:
 
     state: State = field(default_factory=State)
     now: float = 0.0
+    least: float = 0.0
+    """How long the sprint was said to have run in the frame before."""
     link: LinkStatus = CONNECTING
     selected: str = ""
     """The task shown in the iteration and output panes."""
@@ -61,7 +63,7 @@ class View:
     def elapsed(self) -> float:
         """Wall time of the sprint's runs, this one included."""
         live = max(0.0, self.now - self.state.run_started_at) if self.state.running else 0.0
-        return self.state.active_seconds + live
+        return max(self.least, self.state.active_seconds + live)
 
     def under_way(self, task: str) -> AnyEffect | None:
         """What is being done for a task; the agent's call before anything else."""

@@ -100,6 +100,8 @@ def health_spans(view: View) -> list[Span]:
             ("ENGINE LOST", "bad bold"),
             (f"  last health: {state.health.value}", "muted"),
         ]
+    if state.running and view.link.status == "connecting" and view.link.last_sign:
+        return [(f"{glyphs.half} ", "warn"), ("ENGINE STARTING", "warn bold")]
     if not state.running:
         return [(f"{glyphs.wait} ", "muted"), ("NOT RUNNING", "muted bold"), ("  start it with: devteam run", "muted")]
     waiting = view.gates() if not view.replaying else []
