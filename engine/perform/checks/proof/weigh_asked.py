@@ -26,6 +26,7 @@ from engine.perform.checks.proof.skipped_new import skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.still_there import not_renamed, still_there
+from engine.perform.checks.proof.told_places import commands, untouched
 from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
@@ -71,6 +72,11 @@ class AskedOfTheChange(EditedTests):
         before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
         for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
             self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
+        files = self.trial.trees.files(self.change.rooms.r4)
+        for path in untouched(self.task, {one.path for one in owned}, files)[:2]:
+            text = f"the task wants {path} to say something, and the change leaves it as it is"
+            fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
+            self.faults.append(replace(fault, path=path))
         for one in owned:
             if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
                 text = f"{one.path} says that something is still to be done: {later[:120]}"
@@ -88,7 +94,11 @@ class AskedOfTheChange(EditedTests):
                 self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
         if words := self._not_run():
             self.faults.append(unproven(Rule.NOT_SHOWN, words))
-        untold = (*not_shown(self.task, whole, fresh, added)[:2], *[*untried(self.task, fresh, whole)][:2])
+        untold = (
+            *commands(self.task, whole)[:1],
+            *not_shown(self.task, whole, fresh, added)[:2],
+            *[*untried(self.task, fresh, whole)][:2],
+        )
         for name in (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
