@@ -195,7 +195,7 @@ NOTHING = {
 """The kinds that a change can be held to come first."""
 NO_CHANGE = re.compile(
     r"\b(?:nothing|no\s+behaviou?r|no\s+public\s+\w+)\b.{0,40}\bchang(?:e|es|ed|ing)\b|\bbehaviou?r\s+(?:stays|remains|is\s+unchanged|does\s+not\s+change)\b|"
-    r"\bno\s+(?:functional\s+|visible\s+)?changes?\s+(?:in|of|to|for)\b|\b(?:output|results?|api)\s+(?:stays?|remains?|is|are)\s+(?:the\s+same|identical|unchanged)\b|"
+    r"\bno\s+(?:functional\s+|visible\s+)?changes?\s+(?:in|of|to|for)\b|\b(?:output|results?|api)\s+(?:must\s+|should\s+|has\s+to\s+)?(?:stays?|remains?|is|are|be)\s+(?:byte\s+for\s+byte\s+|exactly\s+)?(?:the\s+same|identical|unchanged)\b|"
     r"\bsame\s+(?:output|results?|behaviou?r)\b|\bwithout\s+(?:any\s+)?(?:change|changing)\b.{0,20}\b(?:behaviou?r|results?|output)\b|\bpure\s+refactoring\b", re.I,
 )  # fmt: skip
 ONLY_THERE = re.compile(

@@ -6,6 +6,7 @@ not give is asked later, with the entry that grants it; so a rule here is writte
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 
@@ -91,6 +92,14 @@ def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
     return tuple(lines)
 
 
+_SEVERAL = re.compile(
+    r"(?:please\s+)?(?:move|relocate|extract|split)(?:\s+out)?\s+`?[\w.]+(?:\(\))?`?(?:(?:,|,?\s+and)\s+`?[\w.]+(?:\(\))?`?)+"
+    r"\s+(?:in)?to\s+(?:a\s+|the\s+)?(?:new\s+|own\s+)?(?:file\s+|module\s+)?`?[\w./-]*[./][\w./-]+`?\.?",
+    re.IGNORECASE,
+)
+"""Several names that move to a file: `Move Parse and parseLine into parse.go`. A name may be a word, too."""
+
+
 def _told_otherwise(task: TaskSpec) -> str:
     """The sentence that says what should come out where another one says what comes out today."""
     said = [sentence for sentence in _sentences(task) if SAYS_TODAY.search(sentence)]
@@ -131,8 +140,8 @@ def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
         wished = any(WISH.search(text) or STRONG.search(text) for text in beside)
         return () if wished or BEHAVIOUR.search(task.title) else (HarmlessKind.REFACTORING,)
     clauses = [part for part in re.split(r"\s+(?:and|then|&|\+)\s+|[,;:]\s+", task.title) if part.strip()]
-    kinds: list[HarmlessKind] = []
-    for clause in clauses:
+    kinds: list[HarmlessKind] = [HarmlessKind.MOVE] if _SEVERAL.fullmatch(task.title.strip()) else []
+    for at, clause in enumerate([] if kinds else clauses):
         kind = next((kind for kind, pattern in NOTHING.items() if pattern.search(clause)), None)
         plain = _without_names(clause)
         shows = SOMETHING.search(plain)
@@ -140,7 +149,8 @@ def nothing_to_show(task: TaskSpec) -> tuple[HarmlessKind, ...]:
             return ()
         if kind is HarmlessKind.REMOVAL and not _removes_code(clause):
             return ()
-        if kind in FREE and kind not in kinds and not _told_to(clause, kind):
+        whole = " ".join((clause, *itertools.takewhile(continues, clauses[at + 1 :])))
+        if kind in FREE and kind not in kinds and not _told_to(whole, kind):
             return ()
         if kind is None and not shows and len(clauses) > 1 and not continues(clause):
             return ()

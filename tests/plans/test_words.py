@@ -178,6 +178,19 @@ NOTHING = [
 ]
 
 
+@pytest.mark.parametrize(
+    ("title", "moves"),
+    [
+        ("Move Parse and parseLine into parse.go", True),
+        ("Move load(), save() and `check` to src/store.py", True),
+        ("Move Parse and fix the crash in parse.go", False),
+        ("Move money and goods to the till", False),
+    ],
+)
+def test_several_names_that_move_to_a_file(title: str, moves: bool) -> None:
+    assert ("proof: none" in read(title)) is moves
+
+
 @pytest.mark.parametrize(("title", "name"), itertools.product(NOTHING, ["cart.py", "the parser"]))
 def test_work_with_nothing_to_show(title: str, name: str) -> None:
     assert "proof: none" in read(title.format(f=name))
@@ -240,6 +253,9 @@ def test_tests_that_follow_are_a_permission(accept: str, granted: bool) -> None:
         ("by default the output stays the same", False),
         ("the result is unchanged unless a limit is named", False),
         ("every path through it does what it did; nothing changes", True),
+        ("Output stays byte for byte the same", True),
+        ("the results must be the same", True),
+        ("the results must be the same if there is no padding", False),
     ],
 )
 def test_nothing_changes_in_one_case_means_that_something_does_in_another(accept: str, none: bool) -> None:

@@ -49,6 +49,21 @@ def test_what_hangs_on_nothing_given(language: str, frame: str, line: str, found
 
 
 @pytest.mark.parametrize(
+    ("language", "frame", "line", "found"),
+    [
+        ("go", GO, "if calls > 0 && len(name) == 3 && name[0] == 'x' { return name }", ["name[0] == 'x'"]),
+        ("go", GO, "if calls > 0 && len(name) == 3 { return name }", ["len(name) == 3"]),
+        ("javascript", JS, "if (size && list.length === 5 && list[0]) return 1;", []),
+    ],
+)
+def test_a_length_before_what_is_looked_up_is_no_special_case(
+    language: str, frame: str, line: str, found: list[str]
+) -> None:
+    old, new = frame.replace("@", "").encode(), frame.replace("@", line).encode()
+    assert [one.text for one in conditions(old, new, language, "f is wrong") if not one.idle] == found
+
+
+@pytest.mark.parametrize(
     ("line", "found"),
     [
         ("if time.time() < 5: return 1", 2),

@@ -27,6 +27,8 @@ def new(condition: str) -> bytes:
         ("0 <= cents < ways", "x", []),
         ("cents < 0 and ways", "x", []),
         ("ways == 3", "x", []),
+        ("len(ways) == 3 and ways[2] > cents", "x", []),
+        ("len(ways) == 3 and cents", "x", [("len(ways) == 3", "(True) and cents")]),
         ("cents and ways[-1]['end'] is None", "x", []),
         ("cents and ways.get('end') is None", "x", []),
         ("cents and ways['end'] == 'web'", "x", [("ways['end'] == 'web'", "cents and (True)")]),

@@ -13,7 +13,7 @@ from engine.core.model import Struct
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.given_text import given, given_in_shell, globals_of
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, closing, tokens, value_of
-from engine.perform.checks.proof.unneeded_conditions import SMALL, Condition, said, spoken
+from engine.perform.checks.proof.unneeded_conditions import NEAR, SMALL, Condition, said, spoken
 
 LANGUAGES = frozenset({"javascript", "go", "c", "shell"})
 JOINTS = {"&&": True, "||": False}
@@ -57,9 +57,19 @@ def conditions(before: bytes, after: bytes, language: str, words: str) -> list[C
         names = _shell_names(text) if language == "shell" else _names(text)
         if names and not names & (inputs - shared) and not spoken(names - UNSAID, words):
             idle += [_without(new, atom, always, line, language, idle=True) for always in atom.always]
-        elif _strange(text, words, language):
+        elif _strange(text, words, language) and not _guards(text, new[atom.end :]):
             strange.append(_without(new, atom, atom.always[0], line, language, idle=False))
     return [*idle, *strange]
+
+
+_LENGTH = re.compile(r"(?:len\(\s*(\w+)\s*\)|(\w+)\.length)\s*(?:[=!]==?|[<>]=?)\s*\d+")
+
+
+def _guards(text: str, behind: str) -> bool:
+    """`len(args) == 3` before `args[2]`: without it the program looks where nothing is."""
+    match = _LENGTH.fullmatch(text.strip())
+    near = "\n".join(behind.split("\n")[: NEAR + 1])
+    return match is not None and re.search(rf"(?<![\w.]){match[1] or match[2]}\[", near) is not None
 
 
 def _without(new: str, atom: Atom, always: bool, line: int, language: str, *, idle: bool) -> Condition:

@@ -52,7 +52,7 @@ def conditions(before: bytes, after: bytes, words: str) -> list[Condition]:
             loose += _one(after, node, always, idle=True)
     for node, always in _atoms(tree):
         far = any(one not in SMALL and not said(one, words) for one in _literals(node, keys=False))
-        if node.lineno in lines and far:
+        if node.lineno in lines and far and not _guards(tree, node):
             strange += _one(after, node, always, idle=False)
     return [*loose[:MOST_IDLE], *strange[:MOST]]
 
@@ -62,6 +62,26 @@ def _one(after: bytes, node: ast.expr, always: bool, *, idle: bool) -> list[Cond
     shown = node.shown if isinstance(node, _Ranged) else ast.unparse(node)
     made = Condition(line=node.lineno, text=shown[:60], always=always, source=source or b"", idle=idle)
     return [made] if source is not None else []
+
+
+NEAR = 3
+"""Lines behind a condition on a length in which its list is looked into."""
+
+
+def _guards(tree: ast.AST, node: ast.expr) -> bool:
+    """`len(args) == 3` before `args[2]`: without it the program looks where nothing is."""
+    match node:
+        case ast.Compare(
+            left=ast.Call(func=ast.Name(id="len"), args=[ast.Name(id=name)]), comparators=[ast.Constant()]
+        ):
+            return any(
+                isinstance(one, ast.Subscript)
+                and isinstance(one.value, ast.Name)
+                and one.value.id == name
+                and 0 <= one.lineno - node.lineno <= NEAR
+                for one in ast.walk(tree)
+            )
+    return False
 
 
 def _names(node: ast.expr) -> set[str]:
