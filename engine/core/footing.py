@@ -6,6 +6,8 @@ that mends it.
 
 from __future__ import annotations
 
+from typing import assert_never
+
 from engine.core.harmless import held_by_tests
 from engine.core.model import CheckKind, CheckResult, Verdict
 from engine.core.state import State
@@ -44,3 +46,5 @@ def _wrong(result: CheckResult, scaffolding: bool) -> str:
         case Verdict.NOT_RUN:
             empty = result.kind is CheckKind.TESTS and result.counts is not None and not result.failing
             return "" if empty and (scaffolding or result.no_tests_yet) else result.reason
+        case _:
+            assert_never(result.verdict)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from typing import assert_never
 
 from engine.core.harmless import HarmlessKind
 from engine.core.model import TaskSpec
@@ -265,3 +266,5 @@ def leans(kind: HarmlessKind, title: str, text: str) -> bool:
             return (told or WORK.search(text) is not None) and WANTS.search(text) is None
         case HarmlessKind.REMOVAL:
             return False  # the plan has to say what goes
+        case _:
+            assert_never(kind)

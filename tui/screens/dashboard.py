@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, assert_never, cast
 
 from textual._path import CSSPathType
 from textual.containers import Horizontal, Vertical
@@ -164,6 +164,8 @@ class Dashboard(PanesPage):
                 return (self.focused.id or "") if self.focused is not None else ""
             case Mode.MORNING:
                 return ""
+            case _:
+                assert_never(self.mode)
 
     def has_hunks(self) -> bool:
         return bool(self.desk.hunks.hunks)
@@ -312,6 +314,8 @@ class Dashboard(PanesPage):
                 return self.morning.text()
             case Mode.FLIGHT:
                 return self.output().lines.visible_text()
+            case _:
+                assert_never(self.mode)
 
     def text_to_save(self) -> tuple[str, str]:
         """Name and content of the file that `save` writes."""

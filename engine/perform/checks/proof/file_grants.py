@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any
+from typing import Any, assert_never
 
 from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
@@ -154,6 +154,8 @@ def file_grant(grants: Iterable[Grant], path: str, before: bytes | None, after: 
                 | GrantKind.SUPPRESS
             ):
                 covered = False
+            case _:
+                assert_never(grant.kind)
         if covered:
             return grant
     return None

@@ -6,6 +6,7 @@ import ast
 import posixpath
 import re
 from collections.abc import Iterable
+from typing import assert_never
 
 from msgspec.structs import replace
 
@@ -50,6 +51,8 @@ def _is(kind: HarmlessKind, file: Source) -> bool:
             return b"generated" in (file.after or b"")[:2000].lower() or _means(file)
         case HarmlessKind.DOCS | HarmlessKind.LAYOUT | HarmlessKind.TESTS | HarmlessKind.DEPENDENCIES:
             return file.path.startswith(DOCUMENTS) or _means(file)
+        case _:
+            assert_never(kind)
 
 
 def means_the_same(file: Source) -> bool:

@@ -10,6 +10,7 @@ import ast
 import re
 import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import assert_never
 
 from engine.core.grants import Grant, GrantKind, Rule
 from engine.core.model import Question, Struct
@@ -292,6 +293,8 @@ def _test_question(
             asks = failing or (edit.path.endswith(PYTHON) and (edit.test or judges(edit))) or is_plain(edit.path)
         case EditKind.DELETED | EditKind.SKIPPED | EditKind.WEAKER:
             asks = edit.test or failing or (edit.kind is not EditKind.DELETED)
+        case _:
+            assert_never(edit.kind)
     if not asks:
         return None
     rule, text = _told(edit, failing)
@@ -337,6 +340,8 @@ def _told(edit: TestEdit, failing: bool) -> tuple[str, str]:
         case EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
             how = "as it was, it fails on the change" if failing else "as it was, it still passes"
             return Rule.TEST_CHANGED, f"{edit.id} was edited; {how}"
+        case _:
+            assert_never(edit.kind)
 
 
 def _entry(edit: TestEdit, failing: bool) -> str:
@@ -350,6 +355,8 @@ def _entry(edit: TestEdit, failing: bool) -> str:
             return "change behaviour"
         case EditKind.WEAKER | EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
             return f"edit tests {edit.id if edit.test else edit.path}"
+        case _:
+            assert_never(edit.kind)
 
 
 def _file_question(one: Owned, grants: Sequence[Grant], transformed: Transformed) -> Question | None:

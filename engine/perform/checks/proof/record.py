@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
 from msgspec.structs import replace
 
@@ -55,6 +55,8 @@ def proof_result(outcome: Outcome) -> CheckResult:
             verdict = Verdict.FAIL
         case ProofVerdict.ERROR:
             verdict = Verdict.ERROR
+        case _:
+            assert_never(outcome.verdict)
     bad = verdict is not Verdict.PASS
     more = f". {WHAT_WOULD_PROVE}" if outcome.verdict is ProofVerdict.UNPROVEN else ""
     return CheckResult(

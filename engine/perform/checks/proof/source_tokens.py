@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
+from typing import assert_never
 
 from engine.core.model import Struct
 
@@ -140,5 +141,7 @@ def _parts(all: Sequence[Token]) -> Iterator[Token]:
             case TokenKind.SIGN:
                 called = token.text in ("(", "[") and index > 0 and all[index - 1].kind is TokenKind.WORD
                 counts = called or token.text in _DECIDES
+            case _:
+                assert_never(token.kind)
         if counts:
             yield token

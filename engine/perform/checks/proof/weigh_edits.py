@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable
+from typing import assert_never
 
 from engine.core.grants import Rule
 from engine.core.harmless import HarmlessKind
@@ -87,6 +88,8 @@ class EditedTests(WholeRun):
                 return self._keeps_values(edit) and self.task is not None and about_tests(self.task.title)
             case EditKind.MOVED | EditKind.STRONGER | EditKind.SKIPPED:
                 return False
+            case _:
+                assert_never(edit.kind)
 
     def _fewer_rows(self, edit: TestEdit) -> bool:
         """The test ran for more parameters before it was edited."""
