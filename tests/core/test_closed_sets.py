@@ -35,7 +35,7 @@ def test_mypy_finds_every_forgotten_case(tmp_path: Path) -> None:
     for folder in ("engine", "tui", "themes"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
     enums = matched()
-    for name, path in [(name, path) for name in enums for path in own_enums()[name]]:
+    for name, path in [(one, file) for one in enums for file in own_enums()[one]]:
         _patch(
             tmp_path / path,
             rf'^(class {name}\(StrEnum\):\n(?:    """.*?"""\n)?)',
