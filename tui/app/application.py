@@ -103,6 +103,15 @@ class DevteamApp(LiveApp):
             return gate is not None and key_registry.GATE_CHOICES[name] in gate.choices
         return True
 
+    async def _check_bindings(self, key: str, priority: bool = False) -> bool:
+        heard = await super()._check_bindings(key, priority)
+        if not heard and not priority and not self.screen.is_modal and self._answers_gates(key):
+            self.typed.lost(key)
+        return heard
+
+    def _answers_gates(self, key: str) -> bool:
+        return any(key in self.keys.keys[name].split(",") for name in key_registry.GATE_CHOICES)
+
     def action_act(self, name: str) -> None:
         self.act(name)
 

@@ -38,6 +38,7 @@ class LiveApp(TerminalApp):
     def frame(self) -> None:
         """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
         self._hurried = False
+        self.typed.look()
         changed = self.feed.flush()
         if self._live_feed is not None:
             self._live_feed.flush()

@@ -56,6 +56,7 @@ class Steering:
         gates = self.app.gates
         gate = self.app.view.gate
         if gate is None or gates.current is None or gates.current.id != gate.id or not gates.ready or gates.sending:
+            self.app.typed.lost(self.app.keys.keys[name].split(",")[0])
             return  # only what the frame on screen shows can be answered
         choice = GATE_CHOICES[name]
         if choice not in gate.choices:

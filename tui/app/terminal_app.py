@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.app import App
-from textual.events import Event, InputEvent
+from textual.events import Event, InputEvent, Key, Paste
 from textual.scrollbar import ScrollBar, ScrollBarRender
 from textual.widgets import Input, TextArea
 
@@ -17,6 +17,7 @@ from tui.app.attention import GIVE_TITLE_BACK, KEEP_TITLE
 from tui.app.changed_cells import ChangedCells, Shown
 from tui.app.options import Leave, TuiOptions
 from tui.app.theme import DEFAULT, ThemeProblem, load_all
+from tui.app.typed_ahead import Arrived, TypedAhead
 from tui.kit.glyphs import ASCII, UNICODE
 from tui.kit.paint import outside
 
@@ -47,6 +48,7 @@ class TerminalApp(App[Leave]):
         self.bottom = 2
         """Screens below which `back` does not go."""
         self._shown = Shown()
+        self.typed = TypedAhead(self, super().on_event, self.options.clock)
 
     # ── painting ──
 
@@ -82,7 +84,14 @@ class TerminalApp(App[Leave]):
     async def on_event(self, event: Event) -> None:
         if isinstance(event, InputEvent):
             self.touched, self._touched_at = True, self.options.clock()
-        await super().on_event(event)
+        if isinstance(event, Key | Paste) and not event.is_forwarded:
+            await self.typed.take(event)
+        else:
+            await super().on_event(event)
+
+    def on_arrived(self, event: Arrived) -> None:
+        event.stop()
+        self.typed.arrived()
 
     def quiet(self) -> float:
         """Seconds since somebody touched anything; none while a text is being written, a dialog or a page is open."""
