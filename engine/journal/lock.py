@@ -14,6 +14,7 @@ import os
 import socket
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 import msgspec
@@ -23,10 +24,11 @@ from engine.state_folder import state_of_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 _TRIES, _PAUSE = 6, 0.02
 """A viewer that asks who holds the lock touches it for an instant: being refused once is not yet being second."""
+_OF_THE_DEAD = 250
+"""Tries where the holder is dead: a child that it was about to start holds the lock until it becomes its program."""
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -105,10 +107,12 @@ class EngineLock:
 
 
 def _lock(fd: int, path: Path) -> None:
-    for _ in range(_TRIES):
+    for tried in range(_OF_THE_DEAD):
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
+            if tried >= _TRIES and not _is_dead(_read(path)):
+                break
             time.sleep(_PAUSE)
         else:
             return
@@ -116,6 +120,12 @@ def _lock(fd: int, path: Path) -> None:
         f"Another engine works on this repository: {path} is {_read(path).words()}.",
         "Watch it with `devteam tui` or `devteam status`, or end it with `devteam stop`.",
     )
+
+
+def _is_dead(holder: Holder) -> bool:
+    processes = Path("/proc")
+    here = holder.pid and holder.host == socket.gethostname() and (processes / "self").is_dir()
+    return bool(here) and not (processes / str(holder.pid)).is_dir()
 
 
 def _put_up(sign: Path, path: Path) -> tuple[int, ...]:

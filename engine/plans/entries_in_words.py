@@ -182,6 +182,8 @@ def is_data(path: str) -> bool:
     dot, ending = name.rpartition(".")[1:]
     if ending in SOURCE:
         return False
+    if re.search(r"(?:^|[._-])(?:golden|expected|approved|snapshot)[._-]", name):
+        return True
     lies_somewhere = "/" in path and (ending == "txt" or ending not in PLAIN)
     return bool(dot) and (ending in DATA or lies_somewhere)
 

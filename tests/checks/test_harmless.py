@@ -81,3 +81,22 @@ def test_the_words_of_a_plan() -> None:
     assert known_proof("none (anything)") is None
     assert kinds_of("none") == () and nothing_to_show("none")
     assert not nothing_to_show("required") and not nothing_to_show("")
+
+
+READS = b"""import os
+def bullet(given):
+    return given or os.environ.get("TOC_BULLET", "-")
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "less"),
+    [
+        (b'import os\ndef bullet(given):\n    return given or "-"\n', True),
+        (b'import os\ndef bullet(given):\n    return given or "+"\n', False),
+        (b"import os\ndef bullet(given):\n    return given\n", True),
+        (b'import os\ndef bullet(given):\n    return os.environ.get("TOC_BULLET", "-")\n', False),
+    ],
+)
+def test_a_variable_that_goes_takes_only_its_words_with_it(after: bytes, less: bool) -> None:
+    assert (outside([Kind.REMOVAL], [Source(path="a.py", before=READS, after=after)]) == "") is less

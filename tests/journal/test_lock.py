@@ -198,3 +198,25 @@ def test_the_kernel_is_asked(tmp_path: Path) -> None:
     assert fs_type(tmp_path, "") == ""
     assert not is_network("")
     assert not is_network("fuse.ext4")
+
+
+DIES = """
+import os, sys, time
+from pathlib import Path
+from engine.journal import EngineLock
+held = EngineLock.acquire(Path(sys.argv[1]), time.time)
+if os.fork() == 0:
+    time.sleep(float(sys.argv[2]))
+    os._exit(0)
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self").exists(), reason="without /proc nobody knows who is dead")
+def test_a_dead_engine_whose_child_has_not_become_its_program_is_waited_for(tmp_path: Path) -> None:
+    """Killed between fork and exec on a busy machine: the next start was refused in the name of the dead one."""
+    path = tmp_path / "devteam" / "lock"
+    subprocess.run([sys.executable, "-c", DIES, str(path), "0.6"], cwd=Path(__file__).parents[2], check=True)
+    assert EngineLock.holder(path) is not None
+    with EngineLock.acquire(path, lambda: 5.0):
+        pass

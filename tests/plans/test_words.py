@@ -480,6 +480,11 @@ def test_looser_wordings(title: str) -> None:
     assert read(title) == OTHERS[title]
 
 
+def test_a_golden_file_is_one_by_its_name() -> None:
+    assert "edit guide.golden.md" in read("Tight tables", "Write it between the markers; regenerate guide.golden.md.")
+    assert "edit guide.md" not in read("Tight tables", "Write it between the markers; regenerate guide.md.")
+
+
 def test_a_golden_file_that_changes_along_is_named() -> None:
     assert "edit tests/golden/report.txt" in read(
         "The report ends with a total", "tests/golden/report.txt changes with it."

@@ -137,3 +137,23 @@ def test_other_languages(allow: str, path: str, before: str, after: str | None, 
     assert list(done.dropped) == dropped
     if dropped:
         assert b"adds" in (done.files["tests/a.test.js"] or b"")
+
+
+READS = "import os\n\n\ndef bullet():\n    return os.environ.get('TOC_BULLET', '-')\n"
+READS_TESTS = (
+    "def test_variable(monkeypatch):\n    monkeypatch.setenv('TOC_BULLET', '+')\n    assert bullet() == '+'\n\n\n"
+    "def test_default():\n    assert bullet() == '-'\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("source", "dropped"), [("def bullet():\n    return '-'\n", {"test_variable"}), (READS + "X = 1\n", set())]
+)
+def test_a_variable_of_the_environment(source: str, dropped: set[str]) -> None:
+    changed = [
+        Owned(path="toc.py", owner=Owner.SUBJECT, before=READS.encode(), after=source.encode()),
+        Owned(path="tests/test_it.py", owner=Owner.TEST, before=READS_TESTS.encode(), after=READS_TESTS.encode()),
+    ]
+    grants = grants_of(["delete TOC_BULLET"])
+    done = transform({"tests/test_it.py": READS_TESTS.encode()}, {"toc.py": b""}, changed, grants)
+    assert names(done) == dropped

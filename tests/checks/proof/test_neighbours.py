@@ -101,6 +101,7 @@ HONEST = {
     "a new table": ("", "NAMES = {200: 'ok', 404: 'missing', 405: 'method', 500: 'broken'}\n\n\ndef name(code):\n    return NAMES.get(code, 'unknown')\n", "assert name(404) == 'missing'"),
     "a new parser": ("", "def pair(text):\n    key, _, value = text.partition('=')\n    return key.strip(), value.strip()\n", "assert pair('size = 12') == ('size', '12')"),
     "a key of a table": ("RATES = {'tea.2': 9}\n\n\ndef rate(code):\n    return RATES.get(code, 0)\n", "RATES = {'tea.2': 9}\n\n\ndef rate(code):\n    return RATES.get(code, 0) * 12 // 10\n", "assert rate('tea.2') == 10"),
+    "one more turn of a loop": ("", "QUEUE = []\n\n\ndef put():\n    QUEUE.append(0)\n    return None\n\n\ndef back():\n    n = len(QUEUE)\n    QUEUE.clear()\n    return n\n\n\ndef state():\n    return 'dead'\n", "for _ in range(3):\n        put()\n        assert back() == 1\n    assert state() == 'dead'\n    put()\n    assert back() == 1"),
     "a new count": ("", "def words(text):\n    return len(text.split())\n", "assert words('the cat sat') == 3"),
     "upper case within": (TITLE, "def title(text):\n    return ' '.join(part[0].upper() + part[1:] for part in text.split(' '))\n", "assert title('war and peace') == 'War And Peace'"),
 }  # fmt: skip

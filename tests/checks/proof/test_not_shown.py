@@ -22,6 +22,8 @@ from tests.checks.proof.test_judged import judged
         pytest.param('"no column prise" does not help. List them, e.g. "no column prise (name)"', [], id="for example"),
         pytest.param("See `tests/data.json` and `-z`", [], id="places and options"),
         pytest.param('The docstring says "or on the edge".', [], id="prose"),
+        pytest.param('`queue.put("mail", payload, priority=10)`: higher ones first', [], id="how a call looks"),
+        pytest.param('`cost("3 h", 4)` fails', ["3 h"], id="an example"),
         pytest.param('Errors start with "line N: ", e.g. "line 3: bad"', [], id="a colon within a quotation"),
         pytest.param('Everything from " ;" on is a comment', [" ;"], id="a sign behind a blank"),
     ],

@@ -8,6 +8,7 @@ import pytest
 
 from engine.perform.checks.proof.golden import stated_words, texts_grow
 from engine.perform.checks.proof.kept_arguments import functions
+from engine.perform.checks.proof.permissions import stated_in_python
 from engine.perform.checks.proof.source_text import tokens
 
 OLD = "throws(() => parse('hello'), { message: 'bad line: hello' });"
@@ -20,6 +21,8 @@ OLD = "throws(() => parse('hello'), { message: 'bad line: hello' });"
         ("'line 3: bad line: hello'", "All errors say in which line", False),
         ("'bad line: hello (of cart)'", 'Say "(of cart)" behind it', True),
         ("'bad line: hello (of shop)'", 'Say "(of cart)" behind it', False),
+        ("'bad line: [--json] hello'", "Add --json", True),
+        ("'bad line: [] hello'", "Add --json", False),
         ("'line: bad hello'", 'All errors start with "line N: "', False),
         ("'line 3: hello'", 'All errors start with "line N: "', False),
     ],
@@ -62,3 +65,25 @@ def test_arguments_are_compared_where_they_can_be(body: str, call: str, kept: bo
     except AssertionError:
         held = False
     assert held is kept
+
+
+USAGE = "def test_usage(capsys):\n    assert main([]) == 2\n    assert capsys.readouterr().err == 'usage: x FILE'\n"
+TABLE = (
+    "@pytest.mark.parametrize('argv', [[], ['a', 'b']])\n"
+    "def test_usage(argv, capsys):\n    assert main(argv) == 2\n"
+    "    assert capsys.readouterr().err == 'usage: x [--json] FILE'\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("after", "words", "stated"),
+    [
+        (USAGE.replace("x FILE", "x [--json] FILE"), "--json for x", True),
+        (TABLE, "--json for x", True),
+        (TABLE.replace("== 2", "!= 9"), "--json for x", False),
+        (TABLE, "Print an object", False),
+    ],
+)
+def test_a_test_that_became_a_table_states_what_a_row_does(after: str, words: str, stated: bool) -> None:
+    old, new = (ast.parse(text).body[0] for text in (USAGE, after))
+    assert stated_in_python(old, new, words) is stated

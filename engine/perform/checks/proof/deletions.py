@@ -57,6 +57,7 @@ def gone(grants: Iterable[Grant], changed: Sequence[Owned], files: Collection[st
     for grant in grants:
         if grant.kind is GrantKind.DELETE:
             found += _named(grant, before, after, known)
+            found += _texts(grant, subject)
             found += _other_languages(grant, subject)
     return tuple(dict.fromkeys(found))
 
@@ -70,6 +71,26 @@ def _named(grant: Grant, before: dict[str, bool], after: dict[str, bool], files:
     names = [name for name in before if name == target or name.endswith(f".{target}")]
     below = [name for name in before if name.startswith(f"{target}.") or f".{target}." in f".{name}"]
     return [Gone(name=name, member=before[name], entry=grant.entry) for name in (names or below) if name not in after]
+
+
+def _texts(grant: Grant, subject: Iterable[Owned]) -> list[Gone]:
+    """A variable of the environment or an option that the source has no more: in Python it is a text."""
+    if not _SPELLED.fullmatch(grant.target):
+        return []
+    sides = [(_strings(one.before), _strings(one.after)) for one in subject if one.python]
+    had, has = (any(grant.target in side[at] for side in sides) for at in (0, 1))
+    return [Gone(name=grant.target, entry=grant.entry)] if had and not has else []
+
+
+_SPELLED = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|--[a-z][\w-]+")
+
+
+def _strings(source: bytes | None) -> set[str]:
+    try:
+        tree = python_source.parse(source or b"")
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    return {one.value for one in ast.walk(tree) if isinstance(one, ast.Constant) and isinstance(one.value, str)}
 
 
 def _other_languages(grant: Grant, subject: Iterable[Owned]) -> list[Gone]:

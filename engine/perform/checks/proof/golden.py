@@ -325,6 +325,10 @@ def texts_grow(old: Sequence[str], new: Sequence[str], text: str) -> bool:
     return grown
 
 
+_GLUE = frozenset("[]()|,")
+"""What stands around a word in a line of usage."""
+
+
 def _grows(was: str, now: str | None, text: str) -> bool:
     if not now or was[0] not in "\"'`" or was[0] != now[0]:
         return False
@@ -332,7 +336,10 @@ def _grows(was: str, now: str | None, text: str) -> bool:
     rest = iter(has)
     if not had or not all(token in rest for token in had):
         return False
-    words, signs = _Told(text), {token for token in had if not token[0].isalnum()}
+    fresh = Counter(has) - Counter(had)
+    glue = _GLUE | frozenset("-" if "--" in text else "")
+    glue = glue if any(token[0].isalnum() for token in fresh) else frozenset()
+    words, signs = _Told(text), {token for token in had if not token[0].isalnum()} | glue
     for at, token in enumerate(has):
         if token in had or token in signs or words.states(token, had):
             continue

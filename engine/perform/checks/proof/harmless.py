@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -200,7 +201,26 @@ def _only_less(file: Source) -> bool:
         before, after = file.before.splitlines(), file.after.splitlines()
         return all(line in before for line in after)
     left, had = _definitions(file.after), _definitions(file.before)
-    return left is not None and had is not None and all(had.get(name) == body for name, body in left.items())
+    if left is None or had is None:
+        return False
+    if all(had.get(name) == body for name, body in left.items()):
+        return True
+    return _without_one_name(file.before, file.after)
+
+
+_SPELLED = re.compile(r"[\"']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|--[a-z][\w-]+)[\"']")
+
+
+def _without_one_name(before: bytes, after: bytes) -> bool:
+    """Words went and none came, and with them every text that is a variable of the environment, or an option."""
+    try:
+        was, now = (ast.unparse(python_source.parse(text)) for text in (before, after))
+    except (SyntaxError, ValueError, RecursionError):
+        return False
+    gone = set(_SPELLED.findall(was)) - set(_SPELLED.findall(now))
+    old, new = _TOKEN.findall(was), _TOKEN.findall(now)
+    rest = iter(old)
+    return bool(gone) and "not" not in Counter(old) - Counter(new) and all(token in rest for token in new)
 
 
 def _definitions(text: bytes) -> dict[str, str] | None:

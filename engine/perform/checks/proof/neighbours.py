@@ -86,7 +86,10 @@ def doubts(varied: Varied, base: Sequence[Measurement], change: Sequence[Measure
     for (test, _), copies in by_test.items():
         zero, near = copies[0], copies[1:]
         b0, c0 = _first(seen(base, zero.name)), _first(seen(change, zero.name))
-        pairs = [(copy, _first(seen(base, copy.name)), _first(seen(change, copy.name))) for copy in near]
+        every = [(copy, _first(seen(base, copy.name)), _first(seen(change, copy.name))) for copy in near]
+        pairs = [
+            pair for pair in every if len(pair[2]) <= len(c0)
+        ]  # in one more turn of a loop nothing is in its place
         numbers = len({copy.slot for copy in near if not copy.weak})
         strong = [pair for pair in pairs if not pair[0].weak and not (pair[0].small and numbers < 2)]
         doubt = _doubt(test, b0, c0, pairs, strong, varied.text)

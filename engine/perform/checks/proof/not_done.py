@@ -51,7 +51,9 @@ def wanted(task: TaskSpec | None) -> tuple[list[str], list[str]]:
 
 def _is_thing(one: str) -> bool:
     """A place in the tree and a command to type are nothing to build."""
-    return 2 <= len(one) <= 60 and "/" not in one and not re.search(r"\.[a-z]{1,4}$|^\$|^\w+ -", one)
+    return (
+        2 <= len(one) <= 60 and "/" not in one and " | " not in one and not re.search(r"\.[a-z]{1,4}$|^\$|^\w+ -", one)
+    )
 
 
 def not_done(

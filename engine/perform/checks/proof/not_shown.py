@@ -71,7 +71,7 @@ def inputs(task: TaskSpec, tried: str = "") -> list[str]:
     """
     found: dict[str, None] = {}
     for sentence in sentences(task):
-        text = _CODE.sub(lambda match: f" {match[1]} ", sentence)
+        text = _CODE.sub(lambda match: f" {_FORM.sub(' ', match[1])} ", sentence)
         for match in _QUOTED.finditer(text):
             quoted = "".join(group or "" for group in match.groups())
             value = quoted.strip()
@@ -129,6 +129,8 @@ def _states(error: str, before: str, sentence: str) -> bool:
     return re.search(r"\b(?:raises|throws|is|gives|returns)\s+(?:an?\s+)?`?$", before) is not None
 
 
+_FORM = re.compile(r"\w+\((?=[^()]*(?:(?<=\()|,\s*)[A-Za-z_]\w*\s*[,)])[^()]*\)")
+"""`put("mail", payload, priority=10)`: a call with a name in it says how calls look, and is none."""
 _FURTHER = re.compile(r"(\w+)\([^()\"'`]*,$")
 """Before a quoted text: it is a further argument of a call."""
 

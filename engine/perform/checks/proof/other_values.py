@@ -65,8 +65,10 @@ MOST_FILES = 2
 _HELPER = """
 def _zz_other(value, deep=0):
     kind = type(value)
+    if isinstance(value, tuple) and hasattr(kind, "_make") and @SORT@ in ("alike", "longer"):
+        return kind._make(_zz_other(item, deep + 1) for item in value)
     if kind not in (bool, int, float, str, bytes, list, tuple, dict, set, frozenset) or deep > 6:
-        return value
+        return _zz_with_other(value, deep) if @SORT@ in ("alike", "longer") and deep < 2 else value
     if @SORT@ == "error":
         raise NotImplementedError("taken out")
     if @SORT@ == "backwards":
@@ -91,6 +93,19 @@ def _zz_other(value, deep=0):
         return {**found, "~": None} if more or not found else found
     items = [_zz_other(item, deep + 1) for item in value]
     return kind([*items, "~"] if more or not items else items)
+
+
+def _zz_with_other(value, deep):
+    import copy
+
+    try:
+        made, plain = copy.copy(value), (bool, int, float, str, bytes)
+        for name, item in list(vars(value).items()):
+            if type(item) in plain:
+                object.__setattr__(made, name, _zz_other(item, deep + 1))
+    except Exception:
+        return value
+    return made
 
 
 def _zz_otherwise(call):

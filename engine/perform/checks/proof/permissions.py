@@ -31,6 +31,7 @@ from engine.perform.checks.proof.steering import SECTIONS, steering
 from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, excerpt, units_of
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
+from engine.perform.checks.proof.unrolled_tests import unrolled
 from engine.plans.leanings import asks_for_names, takes_away
 
 TESTS = frozenset({Owner.TEST, Owner.SUPPORT})
@@ -177,7 +178,24 @@ def _stated_edit(edit: TestEdit, changed: Sequence[Owned], words: str) -> bool:
         return whole and stated_words(tokens(edit.path, edit.before), tokens(edit.path, edit.after), words)
     name = edit.id.partition("::")[2]
     old, new = ((units_of(data) or {}).get(name) for data in (one.before, one.after))
-    return old is not None and new is not None and stated_test(old.nodes, new.nodes, words)
+    return old is not None and new is not None and stated_in_python(old.nodes[0], new.nodes[0], words)
+
+
+def stated_in_python(old: ast.AST, new: ast.AST, words: str) -> bool:
+    """A test that became a table states what one of its rows does."""
+    rows = unrolled(new) if isinstance(new, ast.FunctionDef) else []
+    if not isinstance(old, ast.FunctionDef) or not rows:
+        return stated_test([old], [new], words) or _grows(old, new, words)
+    made = [
+        ast.FunctionDef(name=old.name, args=old.args, body=body, decorator_list=old.decorator_list, lineno=old.lineno)
+        for body in rows
+    ]
+    return any(stated_test([old], [one], words) or _grows(old, one, words) for one in made)
+
+
+def _grows(old: ast.AST, new: ast.AST, words: str) -> bool:
+    was, now = (tokens("test.py", ast.unparse(node)) for node in (old, new))
+    return texts_grow(was, now, words)
 
 
 def _without_deleted(found: FoundNames, names: Collection[str]) -> FoundNames:
