@@ -21,7 +21,7 @@ DATA = tuple(
     "json yaml yml toml ini cfg csv tsv xml html snap golden lock sql sh bash mk env conf properties j2 jinja tmpl out "
     "expected approved stdout stderr want".split()
 )
-NAMED_FILES = r"(?:GNUm|M|m)akefile|Dockerfile|Justfile|justfile|Jenkinsfile|Rakefile|Procfile"
+NAMED_FILES = r"go\.(?:mod|sum|work)|(?:GNUm|M|m)akefile|Dockerfile|Justfile|justfile|Jenkinsfile|Rakefile|Procfile"
 
 CODE = r"`[^`\n]+`|\"[^\"\n]+\"|'[^'\n]+'"
 WORD = r"(?:--?(?=\w))?[A-Za-z_$@][\w$@./:\\-]*(?:\(\))?"
@@ -220,7 +220,7 @@ UNSTEADY_TEST = re.compile(
     r"\b(?:rewrite|rework|update|stabili[sz]e|mark|de-?flake|fix\s+the\s+flaky)\b.*\b(?P<after>test_\w+)\b", re.I,
 )  # fmt: skip
 CHANGES_ALONG = re.compile(
-    r"^\S*(?:(?:,|,?\s+and)\s+\S+){0,4}?\s+(?:changes?|grows?|follows?|ha(?:s|ve)\s+to\s+(?:change|follow)|must\s+(?:change|follow)|needs?\s+(?:updating|an?\s+update|the)|gets?|"
+    r"^\S*(?:(?:,|,?\s+and)\s+\S+){0,4}?\s+(?:changes?|grows?|follows?|ha(?:s|ve)\s+to\s+(?:change|follow|be\s+(?:adapted|adjusted|changed|updated|regenerated))|must\s+(?:change|follow)|needs?\s+(?:updating|an?\s+update|the)|gets?|"
     r"is\s+(?:updated|regenerated|adapted|extended)|should\s+(?:change|follow|have|show|contain|be\s+(?:updated|regenerated|adapted)))\b", re.I,
 )  # fmt: skip
 SOMETHING = re.compile(

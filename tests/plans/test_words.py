@@ -262,7 +262,15 @@ def test_nothing_changes_in_one_case_means_that_something_does_in_another(accept
     assert ("proof: none" in read("Let the writer take a padding", accept=(accept,))) is none
 
 
-FILES = ["tests/golden/report.json", "tests/data/users.csv", "Makefile", "scripts/check.sh", "config/app.yaml", "ci.mk"]
+FILES = [
+    "tests/golden/report.json",
+    "tests/data/users.csv",
+    "Makefile",
+    "scripts/check.sh",
+    "config/app.yaml",
+    "ci.mk",
+    "go.mod",
+]
 EDITS = ["Update {}", "Regenerate {}", "Edit {} so that it has the new field", "Add the new key to {}", "Adjust `{}`"]
 
 
@@ -489,6 +497,7 @@ def test_a_golden_file_that_changes_along_is_named() -> None:
     assert "edit tests/golden/report.txt" in read(
         "The report ends with a total", "tests/golden/report.txt changes with it."
     )
+    assert "edit tests/merged.json" in read("Sort the keys", "tests/merged.json has to be adapted.")
     assert read("The report ends with a total", "It is compared with tests/golden/report.txt in a test.") == []
 
 

@@ -34,6 +34,12 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "stranger6_rig": ("make", "test"),
     "stranger8_courier": ("npm", "test"),
     "stranger8_hosts": ("go", "test", "./..."),
+    "stranger8_ledgerjs": ("npm", "test"),
+    "stranger8_pricer": (sys.executable, "-m", "unittest"),
+    "stranger8_spool": ("make", "test"),
+    "stranger9_strata": ("npm", "test"),
+    "stranger9_hitlog": ("go", "test", "./..."),
+    "stranger9_teller": (sys.executable, "-m", "unittest"),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")

@@ -187,6 +187,12 @@ def test_a_form_with_a_blank_is_shown_by_what_fills_it(test: str, left: list[str
     assert [one for one in not_shown(task, test, test, "") if "line" in one] == left
 
 
+def test_a_form_of_blanks_may_have_other_names_in_them() -> None:
+    told = TaskSpec(id="1", title="Nested", description='it fills in "<${cost}>!" too')
+    assert not_shown(told, "is(fill('<${d.e}>!'), '<1>!');", "", "") == []
+    assert not_shown(told, "is(fill('${d.e}'), '1');", "", "") == ["<${cost}>!"]
+
+
 def test_a_file_that_is_called_by_its_name_is_no_input() -> None:
     assert names(TaskSpec(id="1", title="Re-export both in the package's __init__, and run __main__")) == []
     assert names(TaskSpec(id="1", title="Give Basket a __len__")) == ["__len__"]

@@ -16,6 +16,8 @@ from engine.perform.checks.proof.stated_values import unstated
         ("Of(11) is 4500.", "if got := Of(11); got != 4_500 {", []),
         ("Of(11) is 4,500", "if got := Of(11); got != 4000 {", ["Of(11) is 4,500"]),
         ("`total([1, 2])` gives 3.50", "assert total([1, 2]) == 3.5", []),
+        ("1.234 is 1234.00", "assert amount('1.234') == 123400", []),
+        ("1.234 is 1234.00", "assert amount('1.234') == 12340", ["1.234 is 1234.00"]),
         ("Today 2^3 is 6", "check('2^3', 8)", []),
         ("the limit is 100", "check(101)", []),
         ("page 2 is 10 or more", "check(1)", []),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from engine.perform.checks.presets.registry import detect
 from engine.perform.checks.run.go_runner import GoRunner, packages
 from engine.perform.checks.run.measure import Report
 from tests.checks.runners.drive import drive, fill, outcomes, spec_of
@@ -86,3 +89,21 @@ def test_a_package_that_does_not_build_is_not_collected(room: Path, tmp_path: Pa
 def test_packages_of_another_module_are_left_out(tmp_path: Path) -> None:
     made = fill(tmp_path / "room", {**FILES, "other/go.mod": "module x\n", "other/x_test.go": "package x\n"})
     assert [folder.path for folder in packages(made)] == ["", "inner"]
+
+
+def test_a_folder_of_git_above_the_room_is_no_repository_of_the_program(tmp_path: Path) -> None:
+    """A home that is kept in git, or an empty `.git` in /tmp: `go build` ended with "error obtaining VCS status"."""
+    (tmp_path / ".git").mkdir()
+    room = tmp_path / "room"
+    room.mkdir()
+    (room / "go.mod").write_text("module x\n\ngo 1.19\n")
+    (room / "main.go").write_text("package main\n\nfunc main() {}\n")
+    build = next(one for one in detect(room, shutil.which) if one.name == "go build")
+    (tmp_path / "out").mkdir()
+    command = [word.replace("{reports}", str(tmp_path / "out")) for word in build.command]
+    env = {
+        **os.environ,
+        **{name: value.replace("{cache}", str(tmp_path / "cache")) for name, value in build.env.items()},
+    }
+    done = subprocess.run(command, cwd=room, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

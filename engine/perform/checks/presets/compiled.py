@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -22,7 +24,9 @@ def detect_go(package: Package) -> Iterator[Found]:
         )
         return
     # Compilers start from a cache of the check's own; modules come from the user's, and none is fetched.
-    env = {"GOCACHE": "{cache}", "GOFLAGS": "-mod=mod" if not package.has("go.sum") else "", "GOTOOLCHAIN": "local"}
+    # A room is no repository, whatever stands above it: no stamp of one goes into a program.
+    flags = [*(() if package.has("go.sum") else ("-mod=mod",)), *(("-buildvcs=false",) if _stamps() else ())]
+    env = {"GOCACHE": "{cache}", "GOFLAGS": " ".join(flags), "GOTOOLCHAIN": "local", "GOPROXY": "off"}
     env = {name: value for name, value in env.items() if value}
     common = CheckSpec(name="go test", kind=CheckKind.TESTS, command=(), group="go", timeout=300, env=env, why="go.mod")
     yield Candidate(
@@ -39,6 +43,17 @@ def detect_go(package: Package) -> Iterator[Found]:
         # A library has nothing to build, and `go build -o FOLDER` refuses it.
         command = ("go", "build", "-o", "{reports}/", "./...")
         yield Candidate(check=replace(common, name="go build", kind=CheckKind.BUILD, command=command))
+
+
+def _stamps() -> bool:
+    """Whether this Go is of 1.18 or later: an earlier one refuses the flag."""
+    go = shutil.which("go")
+    version = Path(go).resolve().parent.parent / "VERSION" if go else Path("VERSION")
+    try:
+        match = re.match(r"go1\.(\d+)", version.read_text(errors="replace"))
+    except OSError:
+        return True
+    return match is None or int(match[1]) >= 18
 
 
 def detect_rust(package: Package) -> Iterator[Found]:

@@ -7,6 +7,7 @@ green in one and red in the other is green because somebody looked where it is.
 from __future__ import annotations
 
 import asyncio
+import posixpath
 import re
 from collections.abc import Mapping, Sequence
 
@@ -96,7 +97,7 @@ async def _in_javascript(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof],
         base = await _run(trial, spec, "neighbours R3", rooms.r3, path, text.on_base)
         found += _as_today(told, text, base, change, mine[0])
         found += _not_kept(text, base, change, mine[0], trial.change.ground.words)
-        alone = replace(text, copies=_alone(text, names, path, source or b""))
+        alone = await _no_files(trial, replace(text, copies=_alone(text, names, path, source or b"")))
         found += _special(trial, by_name, neighbours.doubts(alone, base, change))
     return found + await _in_another_room(trial, spec, left)
 
@@ -157,7 +158,14 @@ async def _of_file(
     base = await _run(trial, spec, "neighbours R3", rooms.r3, path, made.on_base)
     found += _as_today(told, made, base, change, proofs[0])
     found += _not_kept(made, base, change, proofs[0], trial.change.ground.words)
-    return found + _special(trial, by_name, neighbours.doubts(made, base, change))
+    return found + _special(trial, by_name, neighbours.doubts(await _no_files(trial, made), base, change))
+
+
+async def _no_files(trial: Trial, made: Varied) -> Varied:
+    """Copies without those of a text that is the name of a file in the tree: there is none of a name beside it."""
+    files = await asyncio.to_thread(trial.trees.files, trial.change.rooms.r2)
+    names = {posixpath.basename(path) for path in files} | set(files)
+    return replace(made, copies=tuple(copy for copy in made.copies if copy.was.strip("\"'`") not in names))
 
 
 def _untried(trial: Trial, path: str, proofs: Sequence[Proof], change: Sequence[Measurement]) -> None:

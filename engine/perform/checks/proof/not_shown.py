@@ -238,6 +238,8 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True
     if len(re.findall(r"[A-Za-z]{2,}", value)) > 1 and re.search(r"\d", value) and _shape(value) in _shape(text):
         return True  # an example of a form: other numbers, the same words around them
+    if "${" in value and _FILLED.sub("${}", value) in _FILLED.sub("${}", text):
+        return True  # the same with other names in its blanks
     if _BLANK.search(value):  # "line N", "N FILE": a form, with anything in its blanks
         around = [re.escape(part) for part in _BLANK.split(value)]
         if re.search(r"[^\s\"'`]+".join(around), text) is not None:
@@ -248,6 +250,9 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True  # a form of words, with other names in it
     plain = len(words) > 1 or value.isalpha() or re.fullmatch(r"-?[\d.]+", value) is not None
     return bool(words) and words <= known and plain
+
+
+_FILLED = re.compile(r"\$\{[\w.]*\}")
 
 
 def _shape(text: str) -> str:

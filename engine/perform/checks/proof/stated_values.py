@@ -31,7 +31,9 @@ def unstated(task: TaskSpec | None, fresh: str) -> Iterator[str]:
         for match in _STATED.finditer(sentence) if not _TODAY.search(sentence) else ():
             given = match["given"].strip("`\"'")
             concrete = re.search(r"\d", given) is not None and re.search(r"\W", given) is not None
-            if concrete and _plain(match["value"].lstrip("-")) not in numbers:
+            value = match["value"].lstrip("-")
+            in_cents = _plain(value.replace(".", "")) if re.search(r"\.\d\d$", value) else ""
+            if concrete and not {_plain(value), in_cents} & numbers:
                 yield match[0].strip()
 
 
