@@ -21,6 +21,7 @@ from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant, named
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
 from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words, texts_grow
+from engine.perform.checks.proof.moved_along import goes_along
 from engine.perform.checks.proof.owners import ADDITIONS, Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain, same_but_for_texts, without_additions
 from engine.perform.checks.proof.python_names import Rename
@@ -105,7 +106,12 @@ def transform(
         renames = (*renames, *found.renames)
         replayed_by = (*grants, *found.grants, *as_grants(found.renames))
     for one in changed:
-        if one.owner in TESTS and one.before is not None:
+        if (place := goes_along(one, changed, grants)) is not None:
+            move, there = place
+            files |= {one.path: None, there: _under_renames(one, renames, replayed_by, known)}
+            dropped[one.path] = move.entry
+            used.add(move.entry)
+        elif one.owner in TESTS and one.before is not None:
             content = _under_renames(one, renames, replayed_by, known)
             kept = without(one.path, content, things, known)
             used |= {entry for _, entry in kept.dropped}

@@ -17,6 +17,7 @@ from engine.core.model import Struct
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.imports import imported_by
+from engine.perform.checks.proof.mutants_text import mutants_text, named_lines, speaks, touched_lines
 from engine.perform.checks.proof.mutate import Mutant, mutants, shuffled
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.checks.run.execute import Ask
@@ -105,15 +106,27 @@ def pool(sources: Mapping[str, bytes], tests: Iterable[str], words: frozenset[st
     mine = {path: sources[path] for path in tests if path in sources}
     found: list[Mutant] = []
     for path, source in sources.items():
-        if not path.endswith(".py") or path in mine or not imported_by(path, mine):
+        if path in mine or not _reached(path, mine):
             continue
-        lines = reached_functions(source, words)
-        found += [*mutants(path, source, lines), *text_mutants(path, source, lines)]
+        if speaks(path):
+            found += mutants_text(path, source, named_lines(path, source, words))
+        elif path.endswith(".py"):
+            lines = reached_functions(source, words)
+            found += [*mutants(path, source, lines), *text_mutants(path, source, lines)]
     return shuffled(found, seed)
+
+
+def _reached(path: str, tests: Mapping[str, bytes]) -> bool:
+    """Whether tests may call what is in a file: in Go those of any package, a package imports no single file."""
+    if path.endswith(".go"):
+        return not path.endswith("_test.go")
+    return bool(imported_by(path, tests))
 
 
 def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant]:
     """Mutants of the functions that a change touched, whole: a decorator alone has nothing to twist."""
+    if speaks(path):
+        return mutants_text(path, after, touched_lines(path, before, after))
     touched = changed_lines(before, after)
     try:
         tree = python_source.parse(after)

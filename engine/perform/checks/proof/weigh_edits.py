@@ -12,10 +12,13 @@ from engine.core.model import ProofVerdict
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.mutants_text import speaks
 from engine.perform.checks.proof.mutate import shuffled
 from engine.perform.checks.proof.owners import Owner
 from engine.perform.checks.proof.seen_cases import by_id
+from engine.perform.checks.proof.source_tokens import TokenKind, tokens
 from engine.perform.checks.proof.strength import compare, guarded, pool, pool_of_change, side, words_in
+from engine.perform.checks.proof.test_blocks import blocks_of
 from engine.perform.checks.proof.test_edits import TestEdit, units_of
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
@@ -27,6 +30,7 @@ from engine.plans.leanings import about_tests, leans, shows_something
 
 ASKED = frozenset({Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.TEST_GONE})
 
+MUTATED = frozenset({"python", "javascript", "go"})
 MOST_FILES = 24
 """Test files that may watch over a refactoring."""
 
@@ -40,7 +44,7 @@ class EditedTests(WholeRun):
             return
         asked = {fault.path: fault for fault in self.faults if fault.rule in ASKED and fault.path}
         edits = [edit for edit in self.change.transformed.edits if edit.path in asked and self._may_be_as_sharp(edit)]
-        spec = next((spec for spec in self.tests if runner_of(spec).picks_files and _python(spec)), None)
+        spec = self._weighing({language_of(edit.path) for edit in edits})
         if not edits or spec is None:
             return
         spared = [fault for fault in self.faults if fault.rule in ASKED and _about(fault, edits)]
@@ -64,18 +68,29 @@ class EditedTests(WholeRun):
 
     async def _watched(self) -> tuple[int, int] | None:
         """Mutants of what was touched that the base's tests notice, of how many; None where none can be made."""
-        spec = next((spec for spec in self.tests if runner_of(spec).picks_files and _python(spec)), None)
         source = [one for one in self.change.owned if one.owner is Owner.SUBJECT and language_of(one.path)]
-        if spec is None or not source or not all(one.python for one in source):
+        spec = self._weighing({language_of(one.path) for one in source})
+        if spec is None or not source:
             return None
         after = [(one.path, one.before, one.after) for one in source if one.after is not None]
         chosen = [mutant for path, old, new in after for mutant in pool_of_change(path, old, new)]
-        tests = sorted(path for path in self.change.ground.tests if path.endswith(".py"))[:MOST_FILES]
+        suffixes = runner_of(spec).suffixes
+        tests = sorted(path for path in self.change.ground.tests if path.endswith(suffixes))[:MOST_FILES]
         files = self.trial.files_for(spec, tests)
         if not chosen or not files:
             return None
         watching = await side(self.trial, spec, self.change.rooms.r1, files)
         return await guarded(self.trial, spec, shuffled(chosen, self.change.rooms.r4), watching)
+
+    def _weighing(self, languages: set[str]) -> CheckSpec | None:
+        """The check whose tests weigh mutants, where everything is in one language that they are made of."""
+        if len(languages) != 1 or not languages <= MUTATED:
+            return None
+        for spec in self.tests:
+            runner = runner_of(spec)
+            if runner.picks_files and languages & {language_of(f"x{suffix}") for suffix in runner.suffixes}:
+                return spec
+        return None
 
     def _may_be_as_sharp(self, edit: TestEdit) -> bool:
         red = [case.id for run in self.r1.values() for case in by_id(run).values() if case.outcome in BAD]
@@ -106,10 +121,15 @@ class EditedTests(WholeRun):
         before: bytes = b""
         for one in self.change.owned:
             if one.owner in (Owner.TEST, Owner.NEW_TEST) and one.after is not None:
-                now |= values_in(python_source.parse(one.after)) if _readable(one.after) else set()
+                now |= _values_of(one.path, one.after)
             if one.path == edit.path:
                 before = one.before or b""
-        unit = (units_of(before) or {}).get(edit.id.partition("::")[2])
+        name = edit.id.partition("::")[2]
+        if speaks(edit.path):
+            block = next((one for one in blocks_of(edit.path, before) if one.name == name), None)
+            own = {name.rpartition(" > ")[2]}  # what it is called
+            return block is not None and constants_in(block.text) - own <= now
+        unit = (units_of(before) or {}).get(name)
         return unit is not None and all(values_in(node) <= now for node in unit.nodes)
 
     def _users(self, edit: TestEdit) -> list[str]:
@@ -120,7 +140,8 @@ class EditedTests(WholeRun):
 
     async def _as_sharp(self, spec: CheckSpec, edits: list[TestEdit]) -> bool:
         rooms, trees = self.change.rooms, self.trial.trees
-        users = {edit.id: [edit.path] if edit.test else self._users(edit) for edit in edits}
+        own = {edit.id: edit.test or edit.id == edit.path for edit in edits}  # a test, or what stands around them
+        users = {edit.id: [edit.path] if own[edit.id] else self._users(edit) for edit in edits}
         paths = sorted({path for each in users.values() for path in each})
         if not all(users.values()):
             return False  # a helper of whom nobody knows who uses it
@@ -130,7 +151,8 @@ class EditedTests(WholeRun):
         now = tuple(path for path in now if path in there)
         if not now:
             return False
-        sources = trees.contents(rooms.r1, [path for path in trees.files(rooms.r1) if path.endswith(".py")])
+        alike = {language_of(edit.path) for edit in edits}
+        sources = trees.contents(rooms.r1, [path for path in trees.files(rooms.r1) if language_of(path) in alike])
         helped = [
             sources[path].decode("utf-8", "replace") for edit in edits if not edit.test for path in users[edit.id]
         ]
@@ -157,10 +179,6 @@ class EditedTests(WholeRun):
         return told.as_sharp
 
 
-def _python(spec: CheckSpec) -> bool:
-    return ".py" in runner_of(spec).suffixes
-
-
 def _about(fault: Fault, edits: Iterable[TestEdit]) -> bool:
     return any(edit.id in fault.text for edit in edits) and "as it was, it fails" not in fault.text
 
@@ -171,6 +189,18 @@ def _readable(data: bytes) -> bool:
     except (SyntaxError, ValueError, RecursionError):
         return False
     return True
+
+
+def _values_of(path: str, source: bytes) -> set[str]:
+    if speaks(path):
+        return constants_in(source.decode("utf-8", "surrogateescape"))
+    return values_in(python_source.parse(source)) if _readable(source) else set()
+
+
+def constants_in(text: str) -> set[str]:
+    """Numbers and texts as written, whatever quotes stand around them."""
+    plain = (TokenKind.NUMBER, TokenKind.TEXT, TokenKind.RAW, TokenKind.REGEX)
+    return {token.text.strip("\"'`") for token in tokens(text) if token.kind in plain}
 
 
 def values_in(node: ast.AST) -> set[str]:
