@@ -11,7 +11,7 @@ from engine.perform.checks.proof.integrity_conftest import conftest_steering
 from engine.perform.checks.proof.integrity_python import read_tests, weak_spots
 from engine.perform.checks.proof.integrity_text import text_hits
 from engine.perform.checks.proof.mutate import mutants
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.steering import scripts_of, steering
 from engine.perform.checks.proof.suppressions import suppressions
 from engine.perform.checks.proof.suspicious import suspicious_python

@@ -7,7 +7,7 @@ import pytest
 from engine.core.grant_grammar import grants_of
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof.beyond_names import beyond_names
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.permissions import transform
 
 BOOK = (

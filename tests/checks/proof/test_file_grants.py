@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.core.grant_grammar import grants_of
+from engine.perform.checks.proof.edit_questions import edit_questions
 from engine.perform.checks.proof.file_grants import SCRIPTS, file_grant
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import edit_questions, transform
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import transform
 
 PY = b'[project]\nname = "a"\nversion = "1"\ndependencies = ["x"]\n[tool.ruff]\nline-length = 80\n'
 PYTEST = PY + b'[tool.pytest.ini_options]\naddopts = "-x"\n'

@@ -13,10 +13,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.core.grant_grammar import grants_of
+from engine.perform.checks.proof.edit_questions import edit_questions
 from engine.perform.checks.proof.found_names import FoundNames, definitions, find_names, hands_on_only
 from engine.perform.checks.proof.names_only import names_only
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import edit_questions, transform
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import transform
 from engine.perform.checks.proof.python_names import canonical, module_name, names_in
 from engine.perform.checks.proof.renames import rewrite_python
 from engine.plans.leanings import asks_for_names, spoken

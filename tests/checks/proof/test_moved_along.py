@@ -10,7 +10,7 @@ import pytest
 from engine.core.grant_grammar import grants_of
 from engine.core.model import ProofVerdict
 from engine.perform.checks.proof.moved_along import goes_along
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from tests.checks.proof.test_judged import NODE, judged
 
 P = ProofVerdict

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.perform.checks.proof.owners import Changed, Ground, Owner, keeps_examples, owners
+from engine.perform.checks.proof.owned import Changed, Ground, Owner
+from engine.perform.checks.proof.owners import keeps_examples, owners
 
 GROUND = Ground(
     files=frozenset({"bin/sum", "cases/a.in", "cases/a.out", "check.sh", "Makefile"}),

@@ -8,10 +8,12 @@ import pytest
 
 from engine.core.harmless import HarmlessKind
 from engine.core.model import TaskSpec
+from engine.perform.checks.proof.data_grown import grown
+from engine.perform.checks.proof.edit_questions import edit_questions
 from engine.perform.checks.proof.found_names import FoundNames, find_names
-from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import edit_questions, transform
+from engine.perform.checks.proof.golden import stated, stated_test, stated_words
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import transform
 from engine.perform.checks.proof.plain_changes import plain_kind
 from engine.perform.checks.proof.strength import pool, pool_of_change, reached_functions, text_mutants, words_in
 from engine.perform.checks.proof.stricter import stricter

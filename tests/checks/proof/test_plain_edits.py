@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.perform.checks.proof.chains import only_grew
-from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
-from engine.perform.checks.proof.permissions import edit_questions, transform
+from engine.perform.checks.proof.edit_questions import edit_questions
+from engine.perform.checks.proof.owned import Changed, Ground, Owner
+from engine.perform.checks.proof.owners import owners
+from engine.perform.checks.proof.permissions import transform
 from engine.perform.checks.proof.plain_edits import adds_only, without_additions
 from engine.perform.checks.proof.steering import steering
 from engine.perform.checks.run.spec import CheckSpec

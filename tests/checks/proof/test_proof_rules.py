@@ -22,7 +22,8 @@ from engine.perform.checks.proof.docstrings import with_base_examples
 from engine.perform.checks.proof.faults import error, fail, question
 from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted
 from engine.perform.checks.proof.named import named
-from engine.perform.checks.proof.owners import Changed, Ground, Owner, owners
+from engine.perform.checks.proof.owned import Changed, Ground, Owner
+from engine.perform.checks.proof.owners import owners
 from engine.perform.checks.proof.red_to_green import fixed, new_tests
 from engine.perform.checks.proof.seen_cases import COLLECT
 from engine.perform.checks.proof.trial import places_of

@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from engine.core.grant_grammar import grants_of
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
+from engine.perform.checks.proof.edit_questions import edit_questions
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import Transformed, transform
 
 CART = "def add(a, b):\n    return a + b\n\n\ndef total(xs):\n    return sum(xs)\n"
 CLASS = """

@@ -8,7 +8,7 @@ import pytest
 
 from engine.core.model import ProofVerdict
 from engine.perform.checks.proof import suspects
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.replaced_parts import without_replacements
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from tests.checks.proof.test_judged import judged

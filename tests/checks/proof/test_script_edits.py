@@ -6,12 +6,13 @@ import pytest
 
 from engine.core.grant_grammar import grants_of
 from engine.core.harmless import HarmlessKind
+from engine.perform.checks.proof.edit_questions import edit_questions
 from engine.perform.checks.proof.found_names import FoundNames
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.narrow import Source as Changed
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import Transformed, transform
 from engine.perform.checks.proof.set_by_tests import set_by_tests
 from engine.perform.checks.proof.test_shape import EditKind
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.core.grant_grammar import grants_of, parse_entry
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import Transformed, edit_questions, transform
+from engine.perform.checks.proof.edit_questions import edit_questions
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.permissions import Transformed, transform
 from engine.perform.checks.proof.test_edits import edits_of
 from engine.perform.checks.proof.test_shape import EditKind
 from tests.depth import examples

@@ -6,10 +6,11 @@ import ast
 
 import pytest
 
-from engine.perform.checks.proof.golden import stated_words, texts_grow
+from engine.perform.checks.proof.golden import stated_words
 from engine.perform.checks.proof.kept_arguments import functions
 from engine.perform.checks.proof.permissions import stated_in_python
 from engine.perform.checks.proof.source_text import tokens
+from engine.perform.checks.proof.texts_grow import texts_grow
 
 OLD = "throws(() => parse('hello'), { message: 'bad line: hello' });"
 

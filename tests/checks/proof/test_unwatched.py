@@ -10,7 +10,7 @@ from engine.core.grant_grammar import parse_entry
 from engine.core.model import CheckKind, Proof, ProofVerdict, TaskSpec
 from engine.perform.checks.proof.change import snapshot_of
 from engine.perform.checks.proof.golden import stated
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.run.measure import Measurement
 from tests.checks.proof.test_judged import BASE, CALC, judged

@@ -14,7 +14,7 @@ from engine.core.model import TaskSpec
 from engine.perform.checks.proof.found_names import FoundNames, as_grants
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.names_only import names_only
-from engine.perform.checks.proof.owners import Owned
+from engine.perform.checks.proof.owned import Owned
 from engine.perform.checks.proof.permissions import Transformed
 from engine.perform.checks.proof.renames import renames_of
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 
 from engine.perform.checks.proof.faults import Fault, fail
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec

@@ -15,7 +15,8 @@ from engine.perform.checks.proof.docstrings import with_base_examples
 from engine.perform.checks.proof.imports import language_of, mentions, python_name
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
 from engine.perform.checks.proof.named import task_text
-from engine.perform.checks.proof.owners import ORACLE, Changed, Ground, Owned, Owner, keeps_examples, owners
+from engine.perform.checks.proof.owned import ORACLE, Changed, Ground, Owned, Owner
+from engine.perform.checks.proof.owners import keeps_examples, owners
 from engine.perform.checks.proof.permissions import Transformed, transform
 from engine.perform.checks.proof.steering import chain_grown
 from engine.perform.checks.run.baseline import Baseline

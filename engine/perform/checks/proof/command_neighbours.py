@@ -14,7 +14,7 @@ from engine.perform.checks.proof import varied_shell
 from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.not_done import added_text
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec

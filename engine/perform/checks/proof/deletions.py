@@ -10,7 +10,7 @@ from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
 from engine.globs import permits
 from engine.perform.checks import python_source
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain
 from engine.perform.checks.proof.python_names import Names, defined, imported, module_name, names_in
 from engine.perform.checks.proof.test_blocks import REST, blocks_of

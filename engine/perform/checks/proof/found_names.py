@@ -16,7 +16,7 @@ from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.found_words import moved_files, word_renames
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.python_names import Rename, imported, mapped, module_name
 from engine.perform.checks.proof.same_tree import alike, dump_plain
 

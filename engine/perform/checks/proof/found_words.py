@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from engine.core.grants import Grant, GrantKind
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owned
+from engine.perform.checks.proof.owned import Owned
 from engine.perform.checks.proof.source_text import is_literal, tokens
 
 SIMILAR = 0.6

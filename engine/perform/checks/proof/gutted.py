@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.gutted_text import LANGUAGES, NOTHING, SOMETHING, gutted_text
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.run.trees import Trees
 
 TRUE, FALSE = "NotImplementedError", "None"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.core.grants import Grant, GrantKind
-from engine.perform.checks.proof.owners import ORACLE, Owned, Owner
+from engine.perform.checks.proof.owned import ORACLE, Owned, Owner
 from engine.perform.checks.proof.rename_text import equal_but_for
 
 

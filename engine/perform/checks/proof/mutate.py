@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from engine.core.model import Finding, Proof, Struct
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.changed_lines import changed_lines
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.perform.checks.proof.found_names import FoundNames, definitions, parsed
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.python_names import mapped
 from engine.perform.checks.proof.rename_text import equal_but_for
 from engine.perform.checks.proof.same_tree import dump_plain

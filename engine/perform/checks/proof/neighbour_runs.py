@@ -20,7 +20,7 @@ from engine.perform.checks.proof.command_neighbours import command_faults
 from engine.perform.checks.proof.examples import Example, at_home, examples
 from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.kept_arguments import may_change
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.scales import green
 from engine.perform.checks.proof.source_text import JAVASCRIPT as JAVASCRIPT_FILES
 from engine.perform.checks.proof.test_blocks import blocks_of

@@ -7,15 +7,23 @@ a limit that moved by one) is no evidence.
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.core.model import Struct
-from engine.perform.checks import python_source
+from engine.perform.checks.proof.compared_constants import (
+    NATURAL,
+    adds_something,
+    compares_more,
+    compares_with,
+    holds_part,
+    is_option,
+    named_by,
+    odd_constant,
+    whole_numbers,
+)
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.source_tokens import constants, parts
 from engine.perform.checks.proof.varied_tests import Copy, Varied
 from engine.perform.checks.run.measure import PASSED, Case, Measurement
 
@@ -25,14 +33,9 @@ NOT_THERE = frozenset(
     {"!AttributeError", "!ImportError", "!ModuleNotFoundError", "!NameError", "!TypeError", "!ReferenceError"}
 )
 """How a test fails where what it asks for does not exist yet."""
-NATURAL = frozenset(
-    {"7", "12", "13", "24", "28", "29", "30", "31", "60", "90", "100", "180", "255", "256", "360", "365"}
-)
-"""Numbers that the world has, not a test."""
 FEW_VALUES = frozenset({"bool", "NoneType"})
 """Types of which two neighbours may well have the same value."""
 
-WHOLE_CODE = re.compile(r"//|\bdivmod\(|\bint\(|->\s*(?:list\[)?int\b|\bround\(|\bcents?\b")
 WHOLE_WORDS = re.compile(r"\b(?:whole|integers?|ints?|cents?|counts?|number of|how many|pages?|index)\b", re.IGNORECASE)
 
 Told = tuple[str, str, str]
@@ -267,83 +270,7 @@ def outcome(id: str, change: Sequence[Measurement]) -> str:
 # ── what the change adds ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def adds_something(before: bytes | None, after: bytes | None, python: bool = True) -> bool:
-    """More constants, calls, branches or look-ups than before. A limit that moved by one has as many as it had."""
-    return _parts(after) > _parts(before) if python else parts(after) > parts(before)
-
-
-def _parts(source: bytes | None) -> int:
-    try:
-        tree = python_source.parse(source or b"")
-    except (SyntaxError, ValueError, RecursionError):
-        return 0
-    kinds = (
-        ast.If, ast.IfExp, ast.Compare, ast.BoolOp, ast.match_case, ast.ExceptHandler, ast.While, ast.Subscript,
-        ast.Call, ast.Constant,
-    )  # fmt: skip
-    return sum(isinstance(node, kinds) for node in ast.walk(tree))
-
-
-def compares_with(before: bytes | None, after: bytes | None, constant: str, python: bool = True) -> bool:
-    """The new source has the constant (as written by `repr`) in more places than the old, and the old in none."""
-    written = _written if python else constants
-    return constant not in written(before) and constant in written(after)
-
-
-def compares_more(before: bytes | None, after: bytes | None, constant: str, python: bool = True) -> bool:
-    """The new source has the constant in more places than the old."""
-    if not python:
-        return compares_with(before, after, constant, python)
-    return _all_written(before).count(constant) < _all_written(after).count(constant)
-
-
-def _written(source: bytes | None) -> set[str]:
-    return set(_all_written(source))
-
-
-def _all_written(source: bytes | None) -> list[str]:
-    try:
-        tree = python_source.parse(source or b"")
-    except (SyntaxError, ValueError, RecursionError):
-        return []
-    return [repr(node.value) for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-
-
 _QUOTED = re.compile(r"\"[^\"\n]*\"|`[^`\n]*`|“[^”\n]*”|(?<!\w)'[^'\n]*'(?!\w)")
-
-
-def _holds(before: bytes | None, after: bytes | None, part: str, python: bool = True) -> bool:
-    """A text is new in the source that has this number in it, and the signs around it: "1/2", "%20"."""
-    written = _written if python else constants
-    bare = part.strip("'\"")
-    if len(bare) < 2 or bare.isdigit():
-        return False
-    had = written(before)
-    return any(bare in one for one in written(after) - had) and not any(bare in one for one in had)
-
-
-def _whole(before: bytes | None) -> bool:
-    """The old code computes in whole numbers on purpose."""
-    return WHOLE_CODE.search((before or b"").decode("utf-8", "replace")) is not None
-
-
-def _odd(before: bytes | None, after: bytes | None, path: str) -> bool:
-    """A constant is new that a rule seldom needs and a sum over the inputs of a test does: 753028."""
-    written = _written if path.endswith(".py") else constants
-    new = (constant.strip("'\"b") for constant in written(after) - written(before))
-    return any(len(text.lstrip("-")) > 3 and text not in NATURAL for text in new)
-
-
-def named_by(words: str, constant: str) -> bool:
-    """The task itself speaks of this input, and not only in an example of a call."""
-    bare = constant.strip("'\"b")
-    prose = re.sub(r"\w+\([^()]*\)", " ", words)
-    return bool(bare) and re.search(rf"(?<![\w.,/-]){re.escape(bare)}(?![\w/]|[.,]\d)", prose) is not None
-
-
-def _option(pin: str) -> bool:
-    """`--length`: an option is what it is called, wherever the task has it; no other word could stand for it."""
-    return pin.strip("'\"b").startswith("-")
 
 
 def told_of(
@@ -367,18 +294,18 @@ def told_of(
         held = [
             pin
             for pin in one.parts
-            if any(_holds(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
-            and not named_by(words if _option(pin) else _QUOTED.sub(" ", words), pin)
+            if any(holds_part(*pair, pin, path.endswith(".py")) for path, pair in programs.items())
+            and not named_by(words if is_option(pin) else _QUOTED.sub(" ", words), pin)
         ]
         if held:
             found.append(one)
             continue
-        odd = len(one.pinned) > 1 and not known and any(_odd(*pair, path) for path, pair in programs.items())
+        odd = len(one.pinned) > 1 and not known and any(odd_constant(*pair, path) for path, pair in programs.items())
         if one.pinned and not odd and (not known or all(named_by(words, pin) for pin in known)):
             continue
         if one.same and not adds:
             continue
-        if one.whole and not (WHOLE_WORDS.search(words) or any(_whole(pair[0]) for pair in programs.values())):
+        if one.whole and not (WHOLE_WORDS.search(words) or any(whole_numbers(pair[0]) for pair in programs.values())):
             continue
         found.append(one)
     return found

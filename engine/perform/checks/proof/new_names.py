@@ -21,7 +21,7 @@ from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.given_text import globals_of
 from engine.perform.checks.proof.gutted_text import LANGUAGES, bodies
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.checks.run.measure import PASSED

@@ -19,7 +19,7 @@ from engine.perform.checks import python_source
 from engine.perform.checks.proof import other_values_text
 from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.run.measure import BAD, PASSED

@@ -5,49 +5,16 @@ from __future__ import annotations
 import doctest
 import posixpath
 import re
-import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from enum import StrEnum
+from collections.abc import Sequence
 
-from engine.core.model import Struct
 from engine.globs import matches
 from engine.perform.checks.proof.chains import only_grew
 from engine.perform.checks.proof.imports import imported_by, language_of, mentions, tests_only
-from engine.perform.checks.proof.places import DOCUMENTS, ENVIRONMENT, MANIFESTS, PROSE, SETTINGS, named_like_target
+from engine.perform.checks.proof.owned import TEST_NAME, Changed, Ground, Owned, Owner
+from engine.perform.checks.proof.owners_of_new import PLAIN_TEST, is_program, owner_of_new
+from engine.perform.checks.proof.places import DOCUMENTS, ENVIRONMENT, MANIFESTS, PROSE, SETTINGS
 
-
-class Owner(StrEnum):
-    """Whose a changed file is."""
-
-    SUBJECT = "subject"
-    """What the task is about: R1 has the candidate's."""
-    TEST = "test"
-    """A file of the base that holds tests: R1 has the base's, R2 the candidate's."""
-    SUPPORT = "support"
-    """conftest, fixtures in code, helpers of tests: as TEST, but no tests of its own."""
-    DATA = "data"
-    """Golden files, fixtures, anything a check reads that is no code."""
-    CONFIG = "config"
-    """Settings of the checks and scripts that a check runs."""
-    NEW_TEST = "new test"
-    NEW_SUPPORT = "new support"
-    """Data and helpers beside tests: in R2, R3 and R4."""
-    STEERING = "steering"
-    """New, and at a place where a command or runner looks by itself: in R4 only."""
-
-
-ORACLE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.CONFIG})
-ADDITIONS = frozenset({Owner.NEW_TEST, Owner.NEW_SUPPORT, Owner.STEERING})
-TEST_NAME = re.compile(
-    r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests?)\.pyi?$|\.(?:test|spec)\.[cm]?[jt]sx?$|_test\.go$|(?:^|/)tests/[^/]+\.rs$"
-    r"|(?:^|/)(?:tests?|test-[^/]+|[^/]+[-_](?:test|spec))\.[cm]?[jt]sx?$|(?:^|/)[^/]*Tests?\.(?:java|kt)$"
-)
-"""Names by which runners find test files."""
-PLAIN_TEST = re.compile(
-    r"(?:^|/)(?:test[_-][^/]*|[^/]*[_-]tests?|tests?)\.(?:c|cc|cpp|cxx|m|sh|bash|rb|pl|lua|php|exs)$|\.bats$|(?:^|/)t/[^/]+\.t$"
-)
-"""Names of test programs that only a command runs."""
 _CHECKER = re.compile(
     r"(?:^|/)(?:(?:units?|checks?|specs?)(?:[_-][^/]*)?|[^/]*[_-](?:units?|checks?|specs?))\.(?:c|cc|cpp|cxx)$"
 )
@@ -56,78 +23,13 @@ PROGRAMS = re.compile(r"(?:^|/)(?:bin|sbin|libexec|cmd|exe)/[^/]+$")
 """Where the programs of a product lie."""
 
 
-class Changed(Struct, frozen=True, kw_only=True):
-    """One path of a diff with both its contents."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-
-
-class Owned(Struct, frozen=True, kw_only=True):
-    """One changed file, both its contents and its owner."""
-
-    path: str
-    owner: Owner
-    before: bytes | None
-    """None: the change adds it."""
-    after: bytes | None
-    """None: the change deletes it."""
-    why: str = ""
-    """What made it so, in words, for the evidence."""
-    read: bool = False
-    """A check of the base read it."""
-
-    @property
-    def python(self) -> bool:
-        return self.path.endswith((".py", ".pyi"))
-
-
-class Ground(Struct, frozen=True, kw_only=True):
-    """What is known of the base and the task before a change is looked at."""
-
-    files: frozenset[str]
-    reads: frozenset[str]
-    """Files that the base's tests and own commands read."""
-    all_reads: frozenset[str] = frozenset()
-    """Files that any check read, linters too: they read every source, but settings they read are theirs."""
-    tests: frozenset[str] = frozenset()
-    """Files that hold tests which R0 collected."""
-    scope: tuple[str, ...] = ()
-    words: str = ""
-    """Title, description and criteria of the task."""
-    commands: str = ""
-    """The check commands as text."""
-    sources: Mapping[str, bytes] = {}
-    """Source files, makefiles and scripts of the base, for who imports and names whom."""
-    loaded: frozenset[str] = frozenset()
-    """Top-level modules that the base's tests loaded from outside the tree."""
-    test_globs: tuple[str, ...] = ()
-    settings: tuple[str, ...] = ()
-    """Settings files that R0's runners really used, and what the user protects."""
-
-    def named(self, path: str) -> bool:
-        """The plan names this very file: by its scope, or in the words of the task."""
-        if any(glob == path for glob in self.scope):
-            return True
-        return re.search(r"(?<![\w./-])" + re.escape(path) + r"(?![\w/-])", self.words) is not None
-
-    def in_scope(self, path: str) -> bool:
-        """Under a scope that says something."""
-        narrow = [glob for glob in self.scope if glob.strip("*./") and glob not in ("**", "*", "**/*")]
-        return bool(narrow) and matches(path, narrow)
-
-    def is_test(self, path: str) -> bool:
-        return path in self.tests or bool(TEST_NAME.search(path)) or matches(path, self.test_globs)
-
-
 def owners(changes: Sequence[Changed], ground: Ground) -> tuple[Owned, ...]:
     gone = frozenset(c.path for c in changes if c.after is None)
     after = {c.path: c.after for c in changes if c.after is not None and language_of(c.path)}
     found = []
     for change in changes:
         if change.before is None:
-            owner, why = _new(change, ground, after, gone)
+            owner, why = owner_of_new(change, ground, after, gone)
         else:
             owner, why = _old(change, ground)
         found.append(
@@ -166,7 +68,7 @@ def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
         return Owner.TEST, "a program that checks, by its name"
     if matches(path, ground.test_globs):
         return (Owner.SUPPORT, "a helper beside the tests") if language_of(path) else (Owner.DATA, "beside the tests")
-    if language_of(path) or _is_program(change.before):
+    if language_of(path) or is_program(change.before):
         return _old_source(change, ground, read)
     if matches(path, PROSE) and (not read or matches(path, DOCUMENTS)) and keeps_examples(change.before, change.after):
         return Owner.SUBJECT, "prose"
@@ -182,11 +84,6 @@ def _old(change: Changed, ground: Ground) -> tuple[Owner, str]:
 def _is_checker(path: str, data: bytes | None) -> bool:
     """unit.c beside the sources, with a main of its own: no part of the program would have one."""
     return _CHECKER.search(path) is not None and _MAIN.search(data or b"") is not None
-
-
-def _is_program(data: bytes | None) -> bool:
-    """A script without an ending: the first line says what runs it."""
-    return (data or b"").startswith(b"#!")
 
 
 def _old_source(change: Changed, ground: Ground, read: bool) -> tuple[Owner, str]:
@@ -331,105 +228,3 @@ def _examples(text: bytes | None) -> Counter[tuple[str, str]]:
 def _within(want: str) -> str:
     """What an example answers, up to the end of its documentation string: the code behind it is none of it."""
     return re.split(r"^.*(?:\"{3}|'{3})", want, maxsplit=1, flags=re.MULTILINE)[0]
-
-
-def _new(change: Changed, ground: Ground, after: Mapping[str, bytes], gone: frozenset[str]) -> tuple[Owner, str]:
-    """A file the change adds."""
-    path, name = change.path, posixpath.basename(change.path)
-    if matches(path, ENVIRONMENT):
-        return Owner.STEERING, "belongs to an environment, not to a change"
-    if name == "conftest.py":
-        return Owner.NEW_SUPPORT, "set-up of tests"
-    if matches(path, SETTINGS) or name in MANIFESTS or matches(path, ground.settings):
-        return Owner.STEERING, "a place where a check looks for its settings"
-    if shadow := _shadows(path, ground, gone):
-        return Owner.STEERING, shadow
-    language = language_of(path)
-    if (language and TEST_NAME.search(path)) or PLAIN_TEST.search(path):
-        return Owner.NEW_TEST, "named like a test"
-    if language and _like_collected(change, ground):
-        return Owner.NEW_TEST, "called like tests that the base ran"
-    if matches(path, ground.test_globs):
-        return (Owner.NEW_TEST if _is_js_test(path, ground) else Owner.NEW_SUPPORT), "beside the tests"
-    if language:
-        return Owner.SUBJECT, "new source"
-    if matches(path, PROSE):
-        return Owner.SUBJECT, "prose"
-    if _is_program(change.after) and "/" in path and not named_like_target(path, ground.sources):
-        return Owner.SUBJECT, "a new program"
-    if _beside_data(path, ground):
-        return Owner.NEW_SUPPORT, "a case beside those that a check reads"
-    subject = {other: text for other, text in after.items() if not ground.is_test(other)}
-    named = ground.named(path) or ground.in_scope(path) or mentions(path, subject)
-    if named and not named_like_target(path, ground.sources):
-        return Owner.SUBJECT, "data that the source or the plan names"
-    return Owner.STEERING, "neither source nor named by any"
-
-
-def _beside_data(path: str, ground: Ground) -> bool:
-    """In a folder of data that a check reads, named or ending like a file there: another case for the same script."""
-    folder, (stem, ending) = posixpath.dirname(path), posixpath.splitext(path)
-    if not folder or not ending:
-        return False
-    there = [other for other in ground.reads if posixpath.dirname(other) == folder]
-    alike = any(part in (stem, ending) for other in there for part in posixpath.splitext(other) if part)
-    return alike and not any(map(language_of, there))
-
-
-_TELLS = re.compile(
-    rb"^[ \t]*(?:async[ \t]+)?(?:def[ \t]+test|class[ \t]+\w*Test)|\b(?:test|it|describe)\s*\(", re.MULTILINE
-)
-
-
-def _like_collected(change: Changed, ground: Ground) -> bool:
-    """It tells of tests, and its name has a word in common with a file of its folder that the runner collected.
-
-    What a runner takes for tests is the project's own choice (teststrict.py, check_strict.py): the files it collected
-    on the base say it better than any list of names.
-    """
-    folder, stem = posixpath.split(posixpath.splitext(change.path)[0])
-    if not _TELLS.search(change.after or b""):
-        return False
-    alike = [
-        posixpath.basename(posixpath.splitext(path)[0])
-        for path in ground.tests
-        if posixpath.dirname(path) == folder
-        and language_of(path) == language_of(change.path)
-        and _TELLS.search(ground.sources.get(path, b""))  # no source that was collected for its documentation strings
-    ]
-    return any(_shared_word(stem, other) or _shared_word(stem[::-1], other[::-1]) for other in alike)
-
-
-def _shared_word(one: str, other: str) -> bool:
-    """Both begin with the same four letters, or with the same word up to a `_`, `-` or `.`."""
-    same = posixpath.commonprefix([one, other])
-    return len(same) >= 4 or any(mark in same for mark in "_-.")
-
-
-def _is_js_test(path: str, ground: Ground) -> bool:
-    """node, tape and mocha take every script in a test folder for a test."""
-    return language_of(path) == "javascript" and not re.search(
-        r"(?:^|/)(?:fixtures?|helpers?|support|data|__mocks__)/", path
-    )
-
-
-def _shadows(path: str, ground: Ground, gone: frozenset[str]) -> str:
-    """A new module that would be loaded instead of one that the tests loaded, or of the standard library's."""
-    if not path.endswith(".py"):
-        return ""
-    parent, _, file = path.rpartition("/")
-    name = file.removesuffix(".py")
-    if name == "__init__":
-        parent, _, name = parent.rpartition("/")
-    if f"{parent}/__init__.py" in ground.files if parent else False:
-        return ""
-    if parent not in ("", "src", "lib") and not matches(f"{parent}/x.py", ground.test_globs):
-        return ""
-    if name in ("sitecustomize", "usercustomize"):
-        return f"{path} is loaded by every interpreter"
-    base = ground.files - gone
-    if any(f"{root}{name}{end}" in base for root in ("", "src/", "lib/") for end in (".py", "/__init__.py")):
-        return f"{path} would be loaded instead of a module of the base"
-    if name in sys.stdlib_module_names or name in ground.loaded:
-        return f"{path} would be loaded instead of the module {name} that the tests use"
-    return ""

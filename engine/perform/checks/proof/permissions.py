@@ -1,49 +1,37 @@
 """Permissions as transformations of the oracle: what R1 is run with, what may be gone, what has to be asked.
 
-`transform` turns the grants of a plan into files for R1's room. What no grant covers becomes a Question, and each names
+`transform` turns the grants of a plan into files for R1's room. What no grant covers is asked (`edit_questions`). Pure.
 the one entry of `allow:` that would grant it. Pure.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-import textwrap
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import assert_never
 
-from engine.core.grants import Grant, GrantKind, Rule
-from engine.core.model import Question, Struct
+from engine.core.grants import Grant, GrantKind
+from engine.core.model import Struct
 from engine.globs import permits
-from engine.perform.checks import python_source
 from engine.perform.checks.proof.asked_inputs import asks_otherwise
 from engine.perform.checks.proof.deletions import gone, no_tests_left, without
-from engine.perform.checks.proof.file_grants import expanded, file_grant, named
+from engine.perform.checks.proof.file_grants import expanded, file_grant
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
-from engine.perform.checks.proof.golden import grown, stated, stated_test, stated_words, texts_grow
+from engine.perform.checks.proof.golden import stated, stated_test, stated_words
 from engine.perform.checks.proof.moved_along import goes_along
-from engine.perform.checks.proof.owners import ADDITIONS, Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain, same_but_for_texts, without_additions
 from engine.perform.checks.proof.python_names import Rename
 from engine.perform.checks.proof.rename_text import equal_but_for, replayed, rewrite_text
 from engine.perform.checks.proof.renames import renames_of, rewrite_python
 from engine.perform.checks.proof.source_text import tokens
-from engine.perform.checks.proof.steering import SECTIONS, steering
-from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, excerpt, units_of
+from engine.perform.checks.proof.test_edits import MOST_EXCERPT, PYTHON, TestEdit, edits_of, units_of
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
+from engine.perform.checks.proof.texts_grow import texts_grow
 from engine.perform.checks.proof.unrolled_tests import unrolled
 from engine.plans.leanings import asks_for_names, takes_away
 
 TESTS = frozenset({Owner.TEST, Owner.SUPPORT})
-TAKEN_AWAY = frozenset({EditKind.DELETED, EditKind.SKIPPED, EditKind.WEAKER})
-
-
-OF_TESTS: dict[GrantKind, tuple[Rule, ...]] = {
-    GrantKind.DELETE_TESTS: (Rule.TEST_GONE, Rule.FEWER_PARAMS),
-    GrantKind.SKIP_TESTS: (Rule.TEST_SKIPPED, Rule.TEST_DESELECTED),
-    GrantKind.EDIT_TESTS: (Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.FEWER_PARAMS),
-}
 
 
 class Excuse(Struct, frozen=True, kw_only=True):
@@ -266,201 +254,3 @@ def _lets_go(grants: Iterable[Grant], edit: TestEdit) -> Grant | None:
         if grant.kind is GrantKind.DELETE_TESTS and _meant(grant.target, edit):
             return grant
     return None
-
-
-def edit_questions(
-    changed: Sequence[Owned],
-    grants: Sequence[Grant],
-    transformed: Transformed,
-    red: Collection[str] = (),
-    broken: Collection[str] = (),
-) -> list[Question]:
-    """What the change needs and the plan does not give. `red`: tests that fail in R1; `broken`: not so on the base.
-
-    With R1 green, edits that add or move ask nothing; in other languages only what takes away asks. Files of data,
-    settings and build ask whenever they changed and no grant names them.
-    """
-    paths = {one.path for one in changed}
-    whole = any("::" not in id and "." not in id and id not in paths for id in red)
-    found = [
-        question for edit in transformed.edits if (question := _test_question(edit, transformed, red, broken, whole))
-    ]
-    tests_read = [one for one in changed if one.owner in (Owner.DATA, Owner.CONFIG, Owner.STEERING)]
-    added = {one.after for one in changed if one.before is None}
-    for one in tests_read:
-        elsewhere = one.owner is Owner.DATA and one.after is None and one.before in added
-        more = one.owner is Owner.DATA and not broken and grown(one.before, one.after)
-        if not elsewhere and not more and (question := _file_question(one, grants, transformed)):
-            found.append(question)
-    return found
-
-
-def _test_question(
-    edit: TestEdit, transformed: Transformed, red: Collection[str], broken: Collection[str], whole: bool
-) -> Question | None:
-    """`whole`: a command that names no tests is red, so that any edited one may be the reason."""
-    failing = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in red)
-    excuse = transformed.excuse(edit.id)
-    let_go = edit.kind is EditKind.DELETED and not failing  # it held, and nobody needed to take it away
-    if (
-        transformed.is_dropped(edit.id)
-        or (excuse and not let_go and (excuse.same_question or not failing))
-        or (not edit.test and transformed.excuse(edit.path))
-    ):
-        return None
-    match edit.kind:
-        case EditKind.MOVED:  # what was red where it stood is red where it stands
-            asks = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in broken)
-        case EditKind.STRONGER:
-            asks = failing
-        case EditKind.SAME_SHAPE | EditKind.CHANGED:
-            asks = failing or (edit.path.endswith(PYTHON) and (edit.test or judges(edit))) or is_plain(edit.path)
-        case EditKind.DELETED | EditKind.SKIPPED | EditKind.WEAKER:
-            asks = edit.test or failing or (edit.kind is not EditKind.DELETED)
-        case _:
-            assert_never(edit.kind)
-    if not asks:
-        return None
-    rule, text = _told(edit, failing)
-    return Question(
-        rule=rule,
-        text=text,
-        allow=(unasked(transformed, edit.before) if failing else "") or _entry(edit, failing),
-        path=edit.path,
-        line=edit.line,
-        before=edit.before,
-        after=edit.after,
-    )
-
-
-def unasked(transformed: Transformed, text: str) -> str:
-    """The entry for a rename that the change shows and nobody asked for, where the text uses the old name."""
-    if transformed.wanted:
-        return ""
-    for old, _, entry in transformed.found.pairs:
-        last = re.split(r"[./]", old)[-1]
-        if re.search(rf"(?<!\w){re.escape(last)}(?!\w)", text):
-            return entry
-    return ""
-
-
-def judges(edit: TestEdit) -> bool:
-    """A helper that compares or asserts: every test that uses it is as sharp as it is."""
-    try:
-        tree = python_source.parse(textwrap.dedent(edit.before))
-    except (SyntaxError, ValueError, RecursionError):
-        return True  # cut off, or not readable by itself
-    return any(isinstance(node, ast.Compare | ast.Assert | ast.Raise) for node in ast.walk(tree))
-
-
-def _told(edit: TestEdit, failing: bool) -> tuple[str, str]:
-    match edit.kind:
-        case EditKind.DELETED:
-            return Rule.TEST_GONE, f"{edit.id} is deleted"
-        case EditKind.SKIPPED:
-            return Rule.TEST_SKIPPED, f"{edit.id} is skipped now"
-        case EditKind.WEAKER:
-            return Rule.FEWER_ASSERTIONS, f"{edit.id} asserts less than it did"
-        case EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
-            how = "as it was, it fails on the change" if failing else "as it was, it still passes"
-            return Rule.TEST_CHANGED, f"{edit.id} was edited; {how}"
-        case _:
-            assert_never(edit.kind)
-
-
-def _entry(edit: TestEdit, failing: bool) -> str:
-    """The narrowest entry that grants it."""
-    match edit.kind:
-        case EditKind.DELETED:
-            return f"delete tests {edit.id}" if edit.test else f"edit tests {edit.path}"
-        case EditKind.SKIPPED:
-            return f"skip tests {edit.id if edit.test else edit.path}"
-        case EditKind.SAME_SHAPE if failing:
-            return "change behaviour"
-        case EditKind.WEAKER | EditKind.SAME_SHAPE | EditKind.CHANGED | EditKind.MOVED | EditKind.STRONGER:
-            return f"edit tests {edit.id if edit.test else edit.path}"
-        case _:
-            assert_never(edit.kind)
-
-
-def _file_question(one: Owned, grants: Sequence[Grant], transformed: Transformed) -> Question | None:
-    if one.path in transformed.files or file_grant(grants, one.path, one.before, one.after) is not None:
-        return None
-    if one.path.rpartition("/")[2] in SECTIONS and not steering(one.path, one.before, one.after, ()):
-        return None  # a new dependency or version: nothing in it steers a check
-    how = "added" if one.before is None else "deleted" if one.after is None else "changed"
-    why = f" ({one.why})" if one.why else ""
-    what = "a new file that a command finds by itself" if one.owner in ADDITIONS else f"the checks read it{why}"
-    return Question(
-        rule=Rule.ORACLE_CHANGED,
-        text=f"{one.path} is {how}: {what}",
-        allow=f"edit {one.path}",
-        path=one.path,
-        before=difference(one.before, one.after)[0],
-        after=difference(one.before, one.after)[1],
-    )
-
-
-def difference(before: bytes | None, after: bytes | None) -> tuple[str, str]:
-    """Both contents from the first line that differs."""
-    old, new = (excerpt_lines(data) for data in (before, after))
-    same = 0
-    while same < min(len(old), len(new)) and old[same] == new[same]:
-        same += 1
-    first = max(0, same - 2)
-    return tuple("\n".join(lines[first : first + 12])[:1600] for lines in (old, new))  # type: ignore[return-value]
-
-
-def excerpt_lines(data: bytes | None) -> list[str]:
-    if data is not None and b"\0" in data[:8000]:
-        return [f"({len(data)} bytes, not text)"]
-    return (data or b"").decode("utf-8", "replace").splitlines()
-
-
-def granted(grants: Iterable[Grant], rule: str, path: str = "", subject: str = "", code: str = "") -> Grant | None:
-    """The grant that covers a finding of a rule: at a path, about a test, of a linter's code."""
-    for grant in grants:
-        if grant.kind is GrantKind.ACCEPT:
-            covered = grant.target == rule and _at(grant.to, path, subject)
-        elif grant.kind is GrantKind.SUPPRESS:
-            same = not grant.target or grant.target.lower() == code.lower()
-            covered = rule == Rule.SUPPRESSION and same and _at(grant.to, path, "")
-        elif grant.kind is GrantKind.EDIT:
-            covered = rule in (Rule.CONFIG_CHANGED, Rule.ORACLE_CHANGED) and named(grant.target, path)
-        else:
-            covered = rule in OF_TESTS.get(grant.kind, ()) and _at(grant.target, path, subject)
-        if covered:
-            return grant
-    return None
-
-
-def _at(place: str, path: str, subject: str) -> bool:
-    return not place or (bool(subject) and covers_id(place, subject)) or (bool(path) and named(place, path))
-
-
-def entry_for(rule: str, path: str = "", subject: str = "", code: str = "") -> str:
-    """The entry of `allow:` that would grant a finding."""
-    if rule == Rule.SUPPRESSION:
-        return f"suppress {code or 'CODE'} in {path}"
-    if rule in (Rule.CONFIG_CHANGED, Rule.ORACLE_CHANGED, Rule.ENVIRONMENT_FILES):
-        return f"edit {path}"
-    if rule in (Rule.TEST_GONE, Rule.FEWER_PARAMS):
-        return f"delete tests {subject or path}"
-    if rule in (Rule.TEST_SKIPPED, Rule.TEST_DESELECTED):
-        return f"skip tests {subject or path}"
-    if rule in (Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS):
-        return f"edit tests {subject or path}"
-    place = subject or path
-    return f"accept {rule} in {place}" if place else f"accept {rule}"
-
-
-__all__ = [
-    "Excuse",
-    "Transformed",
-    "edit_questions",
-    "entry_for",
-    "excerpt",
-    "granted",
-    "transform",
-    "unasked",
-]

@@ -18,7 +18,8 @@ from engine.perform.checks.proof.golden import stated
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.names_only import names_only
-from engine.perform.checks.proof.owners import Owned, Owner, keeps_examples
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.owners import keeps_examples
 from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
 from engine.plans.leanings import DOCS, LAYOUT, asks_for_more, leans, shows_something, spoken
 

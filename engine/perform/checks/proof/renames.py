@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Grant, GrantKind
 from engine.perform.checks import python_source
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.python_names import Rename, defined, from_module, mapped, module_name, names_in
 from engine.perform.checks.proof.rename_text import SUFFIXES
 

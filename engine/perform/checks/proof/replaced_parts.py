@@ -17,7 +17,7 @@ from engine.perform.checks import python_source
 from engine.perform.checks.proof.faults import Fault, question
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.new_names import older
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.source_text import JAVASCRIPT
 from engine.perform.checks.proof.source_tokens import closing, tokens

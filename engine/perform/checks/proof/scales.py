@@ -13,10 +13,10 @@ from engine.perform.checks.proof.against_base import Regression
 from engine.perform.checks.proof.check_result import check_result, not_measured, usable
 from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.flaky import excused_by_history
+from engine.perform.checks.proof.granted import granted
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owner
-from engine.perform.checks.proof.permissions import granted
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.plain_changes import plain_kind
 from engine.perform.checks.proof.seen_cases import COLLECT, by_id
 from engine.perform.checks.proof.test_ids import covers_id

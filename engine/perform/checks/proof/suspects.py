@@ -11,6 +11,7 @@ from engine.core.model import Question
 from engine.globs import matches
 from engine.perform.checks.proof.ambient import decides_by
 from engine.perform.checks.proof.change import Change
+from engine.perform.checks.proof.granted import entry_for, granted
 from engine.perform.checks.proof.hushed import hushes
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
@@ -19,8 +20,7 @@ from engine.perform.checks.proof.integrity_text import text_hits
 from engine.perform.checks.proof.looking_around import looks_around
 from engine.perform.checks.proof.loosened import loosened
 from engine.perform.checks.proof.memory import remembers
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import entry_for, granted
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.places import PROSE, stands_in_front
 from engine.perform.checks.proof.shortcuts import swallows
 from engine.perform.checks.proof.suppressions import Suppression, suppressions

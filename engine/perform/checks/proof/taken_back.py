@@ -18,7 +18,7 @@ from engine.core.model import Proof, Struct
 from engine.perform.checks.proof import text_conditions
 from engine.perform.checks.proof.faults import Fault, unproven
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import COLLECT, by_id
 from engine.perform.checks.proof.source_text import shell_by_its_first_line
 from engine.perform.checks.proof.source_tokens import TokenKind, tokens

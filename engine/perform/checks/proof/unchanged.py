@@ -26,7 +26,7 @@ from engine.perform.checks.proof.imports import language_of, python_imports, pyt
 from engine.perform.checks.proof.narrow import functions
 from engine.perform.checks.proof.neighbour_runs import JAVASCRIPT, name_in_file
 from engine.perform.checks.proof.neighbours import Told
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.source_tokens import tokens
 from engine.perform.checks.proof.trial import Ahead, Trial
 from engine.perform.checks.proof.varied_tests import Copy, Varied, varied

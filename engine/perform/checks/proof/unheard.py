@@ -9,7 +9,7 @@ from engine.core.grants import Rule
 from engine.core.model import Proof
 from engine.perform.checks.proof.broken_assertions import MOST, broken, broken_shell
 from engine.perform.checks.proof.faults import Fault, unproven
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.source_text import JAVASCRIPT
 from engine.perform.checks.proof.trial import Trial

@@ -12,7 +12,7 @@ from engine.perform.checks.proof.file_grants import file_grant
 from engine.perform.checks.proof.golden import stated
 from engine.perform.checks.proof.harmless import Source, means_the_same, only_words
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owned, Owner
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.places import PROSE
 from engine.perform.checks.run.measure import Measurement
 from engine.plans.leanings import spoken

@@ -16,15 +16,8 @@ from engine.perform.checks.proof.examples import Example
 from engine.perform.checks.proof.examples_javascript import kept_tests, told_tests
 from engine.perform.checks.proof.near_values import neighbours_of, parts_of
 from engine.perform.checks.proof.source_tokens import OPENS, Token, TokenKind, arguments, closing, tokens, value_of
-from engine.perform.checks.proof.varied_tests import (
-    JOINT,
-    MOST_COPIES,
-    MOST_JOINT,
-    MOST_TESTS,
-    OF_AN_ANSWER,
-    Copy,
-    Varied,
-)
+from engine.perform.checks.proof.test_constants import OF_AN_ANSWER
+from engine.perform.checks.proof.varied_tests import JOINT, MOST_COPIES, MOST_JOINT, MOST_TESTS, Copy, Varied
 
 AGAIN = 6
 """The test as it is, once more in the same process."""

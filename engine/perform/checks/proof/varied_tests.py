@@ -17,6 +17,7 @@ from engine.perform.checks.proof import kept_arguments
 from engine.perform.checks.proof.examples import ALIKE, Example, functions
 from engine.perform.checks.proof.near_values import Near, edges_of, neighbours_of, parts_of
 from engine.perform.checks.proof.observed_tests import SEEN, Function, observed
+from engine.perform.checks.proof.test_constants import constants_of, parameters_of, put, restore, rows_of
 
 MOST_COPIES = 22
 """Neighbours of one test (or of one row of its parameters)."""
@@ -27,16 +28,6 @@ JOINT = 1000
 MOST_ROWS = 3
 AGAIN = 12
 """The test as it is, once more in the same process."""
-
-OF_AN_ANSWER = frozenset({"startswith", "endswith", "removeprefix", "removesuffix", "startsWith", "endsWith"})
-"""Methods of a text whose argument is what somebody wants to find in it."""
-_LEFT_ALONE = frozenset({"match", "reason", "id", "ids", "mode", "encoding", "msg"})
-_NAMES_THINGS = frozenset(
-    ("setattr", "getattr", "hasattr", "patch", "object", "open", "joinpath", "setenv", "delenv", "getenv", "fixture",
-     "skip", "fail", "importorskip", "import_module", "chdir", "warns", "raises", "mkdir")
-)  # fmt: skip
-_PATHS = frozenset({"Path", "PurePath"})
-"""Path(folder, "name.ini")"""
 
 
 class Copy(Struct, frozen=True, kw_only=True):
@@ -193,8 +184,8 @@ def _repetitions(item: Function, repeated: list[str], again: int) -> Iterator[Fu
     """The test as it is; of a table the first rows."""
     for number in range(again):
         same = python_source.copied(item)
-        if rows := _rows(same):
-            _parameters(same).elts = rows[:MOST_ROWS]
+        if rows := rows_of(same):
+            parameters_of(same).elts = rows[:MOST_ROWS]
         _first_of_tables(same, MOST_ROWS)
         same.name = f"{item.name}__y{number}"
         repeated.append(same.name)
@@ -231,15 +222,15 @@ def _is_head(node: ast.stmt) -> bool:
 def _copies(
     function: Function, test: str, most: int, near: Callable[[ast.AST], list[Near]]
 ) -> Iterator[tuple[Copy, Function]]:
-    rows = _rows(function)
+    rows = rows_of(function)
     for row in range(min(max(1, len(rows)), most)):
         one = python_source.copied(function)
         if rows:
-            parameters = _rows(one)
-            _parameters(one).elts = [parameters[row]]
+            parameters = rows_of(one)
+            parameters_of(one).elts = [parameters[row]]
         _first_of_tables(one, 1)
         plans: list[list[tuple[int, ast.AST, str, str, bool]]] = []
-        for node in _constants(one, row if rows else None):
+        for node in constants_of(one, row if rows else None):
             plans.append([(len(plans), node, was, now, weak) for was, now, weak in near(node)])
             if near is neighbours_of:
                 for near_part in parts_of(node):
@@ -253,24 +244,24 @@ def _copies(
                     slot, node, was, now, weak = plan[wave]
                     number += 1
                     name = f"{function.name}__r{row}v{number}"
-                    kept = _put(node, now)
+                    kept = put(node, now)
                     small = was.lstrip("-") in ("1", "2")
                     part = isinstance(node, ast.Constant) and isinstance(node.value, str) and was != repr(node.value)
                     made = Copy(
                         test=test, name=name, row=row, slot=slot, was=was, now=now, weak=weak, small=small, part=part
                     )
                     yield made, observed(one, name)
-                    _restore(node, kept)
+                    restore(node, kept)
         varied_nodes = [plan[0][1] for plan in plans if plan]
         for nodes, was, values in _at_once(varied_nodes) if near is edges_of else _alike_at_once(varied_nodes):
             number += 1
             name = f"{function.name}__r{row}v{number}"
-            held = [_put(node, now) for node, now in zip(nodes, values, strict=True)]
+            held = [put(node, now) for node, now in zip(nodes, values, strict=True)]
             slot = JOINT + nodes_slot(plans, nodes[0])
             made = Copy(test=test, name=name, row=row, slot=slot, was=was, now=values[0], weak=True, joint=True)
             yield made, observed(one, name)
             for node, kept in zip(nodes, held, strict=True):
-                _restore(node, kept)
+                restore(node, kept)
 
 
 def nodes_slot(plans: Sequence[Sequence[tuple[int, ast.AST, str, str, bool]]], node: ast.AST) -> int:
@@ -307,102 +298,3 @@ def _equal(nodes: Sequence[ast.AST]) -> list[list[ast.AST]]:
         if isinstance(node, ast.Constant):
             groups.setdefault(repr(node.value), []).append(node)
     return [group for group in groups.values() if len(group) > 1][:MOST_JOINT]
-
-
-def _parameters(function: Function) -> ast.List | ast.Tuple:
-    for decorator in function.decorator_list:
-        match decorator:
-            case ast.Call(func=ast.Attribute(attr="parametrize"), args=[_, (ast.List() | ast.Tuple()) as values, *_]):
-                return values
-    return ast.List(elts=[], ctx=ast.Load())
-
-
-def _rows(function: Function) -> list[ast.expr]:
-    """Rows of its parameters, where they are written out and there is one set of them."""
-    marked = [one for one in function.decorator_list if "parametrize" in ast.unparse(one)]
-    return list(_parameters(function).elts) if len(marked) == 1 else []
-
-
-def _constants(function: Function, row: int | None) -> list[ast.AST]:
-    """Constants and written-out lists that go into what the test asks, in their order."""
-    found: list[ast.AST] = []
-    if row is not None:
-        for value in _parameters(function).elts:
-            _gather(value, found)
-    for statement in function.body:
-        _gather(statement, found)
-    return found
-
-
-def _gather(node: ast.AST, found: list[ast.AST]) -> None:
-    match node:
-        case ast.Assert(test=test):
-            _gather(test, found)
-            return
-        case ast.Compare(left=left, comparators=comparators):
-            if isinstance(left, ast.Constant):
-                for one in comparators:
-                    _gather(one, found)
-            else:
-                _gather(left, found)
-            return
-        case ast.Expr(value=ast.Constant()) | ast.JoinedStr() | ast.FunctionDef() | ast.ClassDef() | ast.Lambda():
-            return
-        case ast.Subscript(value=value):
-            _gather(value, found)
-            return
-        case ast.BinOp(left=left, op=ast.Div(), right=ast.Constant(value=str())):
-            _gather(left, found)  # folder / "name.ini": another one is not there
-            return
-        case ast.Call(func=func, args=args, keywords=keywords):
-            name = func.attr if isinstance(func, ast.Attribute) else func.id if isinstance(func, ast.Name) else ""
-            if isinstance(func, ast.Attribute):
-                _gather(func.value, found)
-            if name in OF_AN_ANSWER and isinstance(func, ast.Attribute) and not isinstance(func.value, ast.Constant):
-                return
-            if name.startswith("assert"):
-                args = args[:1]
-            if name in _PATHS and args and not isinstance(args[0], ast.Constant):
-                args = args[:1]
-            for one in args:
-                if not (name in _NAMES_THINGS and isinstance(one, ast.Constant)):
-                    _gather(one, found)
-            for word in keywords:
-                if word.arg not in _LEFT_ALONE:
-                    _gather(word.value, found)
-            return
-        case ast.Dict(values=values):
-            for one in values:
-                _gather(one, found)
-            return
-        case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
-            found.append(node.operand)
-            return
-        case ast.List(elts=elts) if len(elts) > 1:
-            found.append(node)
-        case ast.Constant():
-            found.append(node)
-            return
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, ast.expr_context):
-            _gather(child, found)
-
-
-def _put(node: ast.AST, now: str) -> object:
-    if isinstance(node, ast.List):
-        kept: object = list(node.elts)
-        new = python_source.parse(now, mode="eval").body
-        node.elts = new.elts if isinstance(new, ast.List) else node.elts
-        return kept
-    if isinstance(node, ast.Constant):
-        kept = node.value
-        node.value = ast.literal_eval(now)
-        return kept
-    return None
-
-
-def _restore(node: ast.AST, kept: object) -> None:
-    if isinstance(node, ast.List):
-        node.elts = kept  # type: ignore[assignment]
-    elif isinstance(node, ast.Constant):
-        node.value = kept  # type: ignore[assignment]

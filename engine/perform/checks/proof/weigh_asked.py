@@ -17,7 +17,7 @@ from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
 from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id

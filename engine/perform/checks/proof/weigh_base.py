@@ -17,7 +17,7 @@ from engine.perform.checks.proof.against_base import (
 from engine.perform.checks.proof.check_result import found_none, not_measured
 from engine.perform.checks.proof.faults import Fault, error, fail
 from engine.perform.checks.proof.flaky import green_on_base, history
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.red_to_green import fixed
 from engine.perform.checks.proof.scales import Scales
 from engine.perform.checks.proof.seen_cases import by_id, signature

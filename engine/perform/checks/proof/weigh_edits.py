@@ -14,7 +14,7 @@ from engine.perform.checks.proof.faults import Fault
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.mutants_text import speaks
 from engine.perform.checks.proof.mutate import shuffled
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.source_tokens import TokenKind, tokens
 from engine.perform.checks.proof.strength import compare, guarded, pool, pool_of_change, side, words_in

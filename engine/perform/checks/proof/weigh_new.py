@@ -14,7 +14,7 @@ from engine.perform.checks.proof.gutted import FALSE, TRUE, gutted_tree
 from engine.perform.checks.proof.gutted_text import LANGUAGES
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.neighbour_runs import neighbours_ahead
-from engine.perform.checks.proof.owners import Owner
+from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.red_to_green import import_red, new_tests
 from engine.perform.checks.proof.scales import environment, green, ran
 from engine.perform.checks.proof.seen_cases import COLLECT, by_id

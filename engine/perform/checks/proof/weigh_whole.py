@@ -11,11 +11,11 @@ from engine.core.model import Proof, ProofVerdict
 from engine.globs import matches
 from engine.perform.checks.proof.against_base import Regression, canary_faults, together
 from engine.perform.checks.proof.echoes import echoes
+from engine.perform.checks.proof.edit_questions import edit_questions, unasked
 from engine.perform.checks.proof.faults import Fault, fail, question
 from engine.perform.checks.proof.gone_tests import gone_from_edited
 from engine.perform.checks.proof.imports import language_of
-from engine.perform.checks.proof.owners import Owned, Owner
-from engine.perform.checks.proof.permissions import edit_questions, unasked
+from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.places import ELSEWHERE, named_like_target
 from engine.perform.checks.proof.scales import as_fault
 from engine.perform.checks.proof.seen_cases import by_id
