@@ -118,6 +118,7 @@ def _module(place: str) -> str:
 
 
 def _deletes(sentence: str) -> Iterator[str]:
+    sentence = re.sub(r"(?<=\w)\s+\([^()\n]*\)", "", sentence)  # a remark between
     for match in DELETE.finditer(sentence):
         if _negated(sentence, match.start()):
             continue

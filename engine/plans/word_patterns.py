@@ -239,5 +239,5 @@ OF_DOCS = re.compile(
 
 
 ORDINARY = frozenset(
-    ["a", "an", "the", "it", "its", "this", "that", "these", "those", "all", "any", "some", "everything", "anything", "something", "nothing", "them", "they", "into", "onto", "to", "from", "trailing", "leading", "extra", "duplicate", "duplicates", "whitespace", "support", "python", "node", "limit", "check", "checks", "code", "logic", "output", "input", "line", "lines", "error", "errors", "warning", "warnings", "message", "messages", "debug", "test", "tests", "file", "files", "function", "functions"]
+    ["a", "an", "the", "it", "its", "this", "that", "these", "those", "all", "any", "some", "everything", "anything", "something", "nothing", "them", "they", "into", "onto", "to", "from", "trailing", "leading", "extra", "duplicate", "duplicates", "whitespace", "support", "python", "node", "limit", "check", "checks", "code", "logic", "output", "input", "line", "lines", "error", "errors", "warning", "warnings", "message", "messages", "debug", "test", "tests", "file", "files", "function", "functions", "value", "values", "name", "names", "argument", "arguments", "itself", "completely", "entirely"]
 )  # fmt: skip

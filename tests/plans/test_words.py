@@ -97,6 +97,7 @@ def test_a_deletion_of_code(template: str, name: str) -> None:
         "Deleting a cart deletes its items",
         "Users can delete their account",
         "Remove items with a price of zero",
+        "Remove the option value from the answer",
     ],
 )
 def test_deleting_at_run_time_is_no_deletion_of_code(title: str) -> None:
@@ -346,6 +347,7 @@ def test_using_a_tool_is_not_configuring_it(title: str) -> None:
         ("Rework the tests in tests/test_cart.py", "edit tests tests/test_cart.py"),
         ("Delete tests/test_old.py", "delete tests tests/test_old.py"),
         ("Remove the test tests/test_a.py::test_x", "delete tests tests/test_a.py::test_x"),
+        ("Remove the flag value (unknown from now on) and report.ByHost", "delete report.ByHost"),
         ("Rename test_a to test_b", "rename test test_a to test_b"),
     ],
 )

@@ -158,3 +158,62 @@ def test_a_variable_of_the_environment(source: str, dropped: set[str]) -> None:
     grants = grants_of(["delete TOC_BULLET"])
     done = transform({"tests/test_it.py": READS_TESTS.encode()}, {"toc.py": b""}, changed, grants)
     assert names(done) == dropped
+
+
+REPORT = (
+    "package report\n\nfunc ByHost(s string) string { return s }\n\nfunc ByPath(s string) string { return s + s }\n"
+)
+TABLE = """package report
+
+import (
+	"reflect"
+	"testing"
+)
+
+func TestCount(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		key  func(string) string
+		want []string
+	}{
+		{"by path", ByPath, []string{"aa"}},
+		{"by host", ByHost, []string{"a"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if got := []string{test.key("a")}; !reflect.DeepEqual(got, test.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestByPath(t *testing.T) {
+	if ByPath("b") != "bb" {
+		t.Error("not twice")
+	}
+}
+"""
+
+
+def in_go(before: str) -> Transformed:
+    gone = REPORT.replace("func ByHost(s string) string { return s }\n\n", "")
+    changed = [
+        Owned(path="report.go", owner=Owner.SUBJECT, before=REPORT.encode(), after=gone.encode()),
+        Owned(path="report_test.go", owner=Owner.TEST, before=before.encode(), after=b"package report\n"),
+    ]
+    return transform({"report_test.go": before.encode()}, {}, changed, grants_of(["delete ByHost"]))
+
+
+def test_a_row_of_a_table_in_go_goes_and_the_others_stay() -> None:
+    done = in_go(TABLE)
+    kept = (done.files["report_test.go"] or b"").decode()
+    assert "report_test.go::TestCount/by_host" in done.dropped and "report_test.go::TestCount" not in done.dropped
+    assert "ByHost" not in kept and '{"by path", ByPath, []string{"aa"}},' in kept
+    assert kept.count("\n") == TABLE.count("\n")
+
+
+def test_a_test_in_go_that_needs_it_beside_its_table_goes_with_the_imports_of_its_own() -> None:
+    done = in_go(TABLE.replace('test.key("a")', 'ByHost("a")'))
+    kept = (done.files["report_test.go"] or b"").decode()
+    assert "report_test.go::TestCount" in done.dropped and "func TestCount" not in kept
+    assert '_ "reflect"' in kept and '\t"testing"' in kept, "the compiler refuses an import that nobody uses"

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Grant, GrantKind
 from engine.core.model import Struct
 from engine.globs import permits
 from engine.perform.checks import python_source
+from engine.perform.checks.proof.gutted_text import without_unused
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain
 from engine.perform.checks.proof.python_names import Names, defined, imported, module_name, names_in
+from engine.perform.checks.proof.source_text import tokens
+from engine.perform.checks.proof.source_tokens import CLOSES, OPENS
 from engine.perform.checks.proof.test_blocks import REST, blocks_of
 from engine.perform.checks.proof.test_edits import units_of
 
@@ -233,10 +236,38 @@ def _text_without(path: str, source: bytes, things: Sequence[Gone]) -> Kept:
     for block in blocks_of(path, source):
         said = _WORD.findall(block.text) if is_plain(path) else block.body  # in a script a text may hold a command
         entry = next((words[word] for word in said if word in words), "")
-        if entry and block.name != REST:
+        if not entry or block.name == REST:
+            continue
+        left, rows = _without_rows(path, block.text, words)
+        if not rows:
             dropped.append((f"{path}::{block.name}", entry))
-            text = text.replace(block.text, re.sub(r"[^\n]", " ", block.text), 1)
+        dropped += [(f"{path}::{block.name}/{row}", entry) for row in rows if row]
+        text = text.replace(block.text, left if rows else re.sub(r"[^\n]", " ", block.text), 1)
+    text = without_unused(text) if path.endswith(".go") and dropped else text
     return Kept(content=text.encode("utf-8", "surrogateescape"), dropped=tuple(dropped))
+
+
+_ROW = re.compile(r"^[ \t]*\{.*\},[ \t]*$", re.MULTILINE)
+
+
+def _without_rows(path: str, text: str, words: Mapping[str, str]) -> tuple[str, list[str]]:
+    """A table test of Go without the rows that need what is gone, and their subtests; none: it needs it elsewhere."""
+    if not path.endswith(".go"):
+        return text, []
+    rows: list[str] = []
+
+    def blank(match: re.Match[str]) -> str:
+        said = tokens(path, match[0])
+        balance = sum((word in OPENS) - (word in CLOSES) for word in said)
+        if balance or not any(word in words for word in said):
+            return match[0]
+        name = next((word[1:-1] for word in said if word[:1] in '"`'), "")
+        rows.append(name.replace(" ", "_"))
+        return ""
+
+    left = _ROW.sub(blank, text)
+    needs = any(word in words for word in tokens(path, left))
+    return (text, []) if needs or not _ROW.search(left) else (left, rows)
 
 
 _WORD = re.compile(r"(?<![\w$-])[A-Za-z_][\w-]*")

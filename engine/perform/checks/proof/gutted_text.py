@@ -52,7 +52,7 @@ def gutted_text(before: bytes, after: bytes, language: str, answer: str) -> byte
             if not inner:
                 new = new[: one.start] + one.emptied + new[one.end :]
                 behind = one.start
-    return (_without_unused(new) if language == "go" else new).encode()
+    return (without_unused(new) if language == "go" else new).encode()
 
 
 def bodies(text: str, language: str, answer: str) -> Iterator[Body]:
@@ -216,7 +216,7 @@ def _zero(text: str, all: Sequence[Token], results: int, opened: int) -> str | N
     return "return " + ", ".join(f"*new({word})" for word in words)
 
 
-def _without_unused(text: str) -> str:
+def without_unused(text: str) -> str:
     """Imports that nobody names any more are kept for their effects alone: the compiler refuses them otherwise."""
     all = tokens(text)
     used = {token.text for token, dot in pairwise(all) if dot.text == "."}
