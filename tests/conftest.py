@@ -34,6 +34,7 @@ def pytest_configure(config: pytest.Config) -> None:
     lean_python.put_on_path()
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """One more than there are cores: many tests wait for a child or a timer."""
     return (os.cpu_count() or 1) + 1

@@ -26,7 +26,7 @@ async def play(scene: Scene) -> list[Held]:
     ended = [one for one in scene.results() if one.result.kind is not ResultKind.OK]
     logs = sum(path.stat().st_size for path in scene.project().state.logs.rglob("*.*"))
     return [
-        held("it is ended at its time", bool(ended), ", ".join(one.result.kind.value for one in ended)),
+        held("it is ended", bool(ended), ", ".join(one.result.error for one in ended)),
         held("memory stays bounded", grown < MORE_MEMORY, f"+{grown / 1000:.0f} MB"),
         held("logs stay bounded", logs < LOG_BYTES, f"{logs / 1e6:.1f} MB"),
         held("the work is done by the next attempt", scene.complete(state), state.outcome_reason),

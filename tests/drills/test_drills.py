@@ -94,13 +94,13 @@ def _charges_always(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calls, "charge", lambda _result, reserve: reserve)
 
 
-def _ends_seen_as(kind: ResultKind, other: ResultKind) -> Callable[[pytest.MonkeyPatch], None]:
+def _ends_seen_as(other: ResultKind, *kinds: ResultKind) -> Callable[[pytest.MonkeyPatch], None]:
     def plant(monkeypatch: pytest.MonkeyPatch) -> None:
         real = scripted._Stream.result
 
         def result(self: Any, *given: Any) -> AgentResult:
             found: AgentResult = real(self, *given)
-            return replace(found, kind=other) if found.kind is kind else found
+            return replace(found, kind=other) if found.kind in kinds else found
 
         monkeypatch.setattr(scripted._Stream, "result", result)
 
@@ -161,11 +161,11 @@ def _does_not_see_them_leave(monkeypatch: pytest.MonkeyPatch) -> None:
 
 PLANTED = {
     "limit": _charges_always,
-    "hang": _ends_seen_as(ResultKind.TIMEOUT, ResultKind.CRASH),
+    "hang": _ends_seen_as(ResultKind.CRASH, ResultKind.TIMEOUT),
     "garbage": _does_not_clean,
-    "crash": _ends_seen_as(ResultKind.CRASH, ResultKind.OK),
+    "crash": _ends_seen_as(ResultKind.OK, ResultKind.CRASH),
     "orphan": _knows_no_family,
-    "flood": _ends_seen_as(ResultKind.TIMEOUT, ResultKind.OK),
+    "flood": _ends_seen_as(ResultKind.OK, ResultKind.TIMEOUT, ResultKind.CRASH),  # its time, or what may be read
     "disk-full": _knows_no_faults,
     "corrupt-journal": _keeps_warnings_to_itself,
     "clock-jump": _keeps_old_times,
