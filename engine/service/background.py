@@ -11,6 +11,8 @@ from engine.perform.process.spawner import start_detached
 from engine.service.local import Desk
 
 POLL_SECONDS = 0.05
+ERROR, HINT = "devteam: ", "  → "
+"""How the command line begins the two, which is what the engine's log has."""
 
 
 def start_engine(desk: Desk, argv: list[str]) -> None:
@@ -31,6 +33,10 @@ def start_engine(desk: Desk, argv: list[str]) -> None:
 def _must_have_run(log: Path, before: int) -> None:
     """It ended before anybody saw its lock: either it was done at once, or it said why it could not start."""
     said = log.read_bytes()[before:].decode("utf-8", "replace").splitlines()
-    errors = [line for line in said if line.startswith("devteam: ")] or ([] if said else ["it said nothing"])
-    if errors:
-        raise UserError(f"the engine did not start: {errors[0].removeprefix('devteam: ')}", f"its words are in {log}")
+    first = next((at for at, line in enumerate(said) if line.startswith(ERROR)), None)
+    if first is None and said:
+        return
+    told = ["it said nothing"] if first is None else [said[first].removeprefix(ERROR), *said[first + 1 :]]
+    hint = next((at for at, line in enumerate(told) if line.startswith(HINT)), len(told))
+    words, hints = "\n".join(told[:hint]), "\n".join(told[hint:]).removeprefix(HINT)
+    raise UserError(f"the engine did not start: {words}", hints or f"its words are in {log}")

@@ -46,6 +46,15 @@ def test_start_look_and_end(tmp_path: Path) -> None:
     assert json.loads(ground.run("status", "--json").out)["outcome"] == "stopped"
 
 
+def test_what_keeps_it_from_starting_is_said_whole(tmp_path: Path) -> None:
+    """As it is said to who starts it in the foreground: every line, and what to type."""
+    ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=SCENARIO)
+    near, far = ground.run("run"), ground.run("run", "--detach")
+    assert (far.code, far.out) == (near.code, "")
+    assert far.err == near.err.replace("devteam: ", "devteam: the engine did not start: ", 1)
+    assert "check shape: sh check.sh" in far.err and "--trust" in far.err
+
+
 def test_who_comes_back_is_told_what_nobody_saw(tmp_path: Path) -> None:
     ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=SCENARIO)
     assert ground.run("run", "--unattended", "--trust", "all").code == 0

@@ -38,7 +38,7 @@ def started_again(desk: Desk, folder: SprintFolder, trust: str, no_sandbox: bool
         told = as_user_error(error)
         if told is None:
             raise
-        return Ack(ok=False, detail=f"{told}  {told.hint}".rstrip())
+        return Ack(ok=False, detail=" ".join([*str(told).split(), "", told.hint]).rstrip())
     return Ack(ok=True, detail="the engine runs again")
 
 

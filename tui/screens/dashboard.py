@@ -181,7 +181,7 @@ class Dashboard(PanesPage):
     def set_mode(self, mode: Mode) -> None:
         """Change what is shown; the keys go with it."""
         self.mode = mode
-        if self.focused is not None and mode is not Mode.FLIGHT:
+        if mode is not Mode.FLIGHT:
             self.set_focus(self.desk.queue if mode is Mode.DESK else self.morning)
         bar = self.query_one(GateBar)
         bar.brief = bar.desk = mode is Mode.DESK
