@@ -13,6 +13,10 @@ Amount = Annotated[float, Meta(ge=0)]
 MoreThanZero = Annotated[float, Meta(gt=0)]
 Percent = Annotated[float, Meta(ge=0, le=100)]
 Name = Annotated[str, Meta(min_length=1, max_length=200)]
+_HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?\Z"
+Hours = Annotated[str, Meta(pattern=_HOURS)]
+IN_WORDS = {_HOURS: 'hours as "22:00-07:00"'}
+"""What each pattern expects, for who wrote something else."""
 Words = tuple[str, ...]
 Command = str | tuple[str, ...]
 """A shell line, or a list of arguments."""

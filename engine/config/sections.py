@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from engine.config.base import Section
+from engine.config.base import Hours, Section
 from engine.config.check_settings import Checks
 from engine.config.looping import (
     Baselines,
@@ -28,8 +28,6 @@ from engine.config.looping import (
 )
 from engine.config.working import AgentConfig, Identity, Sandbox, Scripted, Workspace
 
-QUIET = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
-
 
 class Config(Section, frozen=True, kw_only=True):
     """Settings outside any table; they come first in the file."""
@@ -40,7 +38,7 @@ class Config(Section, frozen=True, kw_only=True):
     """Bring the finished sprint onto your branch by itself, if your files have not changed."""
     notify_command: str = ""
     """Shell line run when you are needed, e.g. 'notify-send devteam "$DEVTEAM_MESSAGE"'; JSON on stdin (notify.md)."""
-    quiet_hours: Annotated[str, Meta(pattern=QUIET)] = ""
+    quiet_hours: Hours = ""
     """No notifications then, by your clock, e.g. "22:00-07:00"; what came is told together when they are over."""
     theme: str = ""
     """Theme of the dashboard; empty: the default."""

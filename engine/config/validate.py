@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from msgspec import inspect
 
+from engine.config.base import IN_WORDS
 from engine.config.config_errors import SECRET_KEY, SECRET_VALUE, shown
 from engine.config.locate import Path
 from engine.config.renamed import RENAMED
@@ -127,7 +129,9 @@ def _fits(kind: inspect.Type, value: Any) -> bool:
             number = isinstance(value, int | float) and not isinstance(value, bool)
             return number and math.isfinite(value) and _within(kind, value)
         case inspect.StrType():
-            return isinstance(value, str) and (kind.min_length or 0) <= len(value) <= (kind.max_length or 100_000)
+            if not isinstance(value, str) or not (kind.min_length or 0) <= len(value) <= (kind.max_length or 100_000):
+                return False
+            return kind.pattern is None or re.search(kind.pattern, value) is not None
         case inspect.LiteralType():
             return isinstance(value, str) and value in kind.values
         case inspect.EnumType():
@@ -152,7 +156,7 @@ def describe(kind: inspect.Type) -> str:
         case inspect.FloatType():
             return "a number" + _range(kind)
         case inspect.StrType():
-            return "text" if not kind.min_length else "some text"
+            return IN_WORDS.get(kind.pattern or "") or ("text" if not kind.min_length else "some text")
         case inspect.LiteralType() | inspect.EnumType():
             return "one of " + ", ".join(_choices(kind))
         case inspect.VarTupleType():
