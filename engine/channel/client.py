@@ -26,6 +26,10 @@ class ChannelClosed(Exception):  # noqa: N818  it is an answer, not a fault
     """Nobody is at the other end, or not any more; says why where that is known."""
 
 
+class NobodyListens(ChannelClosed):
+    """There is no socket to speak to: no engine, or one that starts or ends."""
+
+
 def identified(command: AnyCommand) -> AnyCommand:
     """The command with an id that no other has: by it a lost reply is found in the journal, and nothing done twice."""
     return command if command.id else msgspec.structs.replace(command, id=uuid.uuid4().hex)
@@ -40,7 +44,7 @@ class Caller:
         try:
             self._socket = connected(path)
         except OSError as error:
-            raise ChannelClosed(f"no engine listens: {os.strerror(error.errno or 0)}") from error
+            raise NobodyListens(f"no engine listens: {os.strerror(error.errno or 0)}") from error
         self._socket.settimeout(timeout)
         self._lines = self._socket.makefile("rb")
         try:
@@ -102,7 +106,7 @@ class Watching:
             link: socket.socket = await asyncio.to_thread(connected, path)
             reader, writer = await asyncio.open_unix_connection(sock=link, limit=1 << 26)
         except OSError as error:
-            raise ChannelClosed(f"no engine listens: {os.strerror(error.errno or 0)}") from error
+            raise NobodyListens(f"no engine listens: {os.strerror(error.errno or 0)}") from error
         try:
             writer.write(ms.encode(ms.Hello(protocol=ms.PROTOCOL, version=version, watching=True, after=after)))
             return cls(reader, writer, _welcome(_known(await reader.readline())))

@@ -6,8 +6,8 @@ import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from engine import VERSION
-from engine.channel.client import Caller, ChannelClosed
+from engine import VERSION, state_folder
+from engine.channel.client import Caller, ChannelClosed, NobodyListens
 from engine.channel.messages import Welcome
 from engine.core.commands import Stop
 from engine.core.model import Struct
@@ -27,6 +27,12 @@ class RunningEngine(Struct, frozen=True, kw_only=True):
     welcome: Welcome | None = None
     silent: str = ""
 
+    @property
+    def root(self) -> Path:
+        """Its repository, where the state says which."""
+        owner = state_folder.owner_of(self.state)
+        return self.state if owner is None else owner.checkout
+
 
 def engines(env: Mapping[str, str], home: Path, here: Path) -> Iterator[RunningEngine]:
     """By the locks that are held; nothing is written. The one at work `here` too, wherever its state is."""
@@ -45,8 +51,10 @@ def engine_at(places: StatePaths) -> RunningEngine | None:
     try:
         with Caller(places.socket, VERSION, timeout=ANSWER_SECONDS) as engine:
             return RunningEngine(state=places.root, holder=holder, welcome=engine.welcome)
+    except NobodyListens:
+        return RunningEngine(state=places.root, holder=holder, silent="starts, or ends")
     except ChannelClosed as closed:
-        return RunningEngine(state=places.root, holder=holder, silent=str(closed))
+        return RunningEngine(state=places.root, holder=holder, silent=f"does not answer: {closed}")
 
 
 def end(places: StatePaths) -> str:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
+from engine.journal import EngineLock
+from engine.paths import make_state, state_paths
 from tests.cli.ground import CONFIG, PLAN, SCENARIO, Ground, make
 from tests.cli.test_terminal import Screen
 from tests.patience import until
@@ -44,6 +47,17 @@ def test_start_look_and_end(tmp_path: Path) -> None:
     assert ended.out == "stopped\n"
     assert engines(ground) == []
     assert json.loads(ground.run("status", "--json").out)["outcome"] == "stopped"
+
+
+def test_one_that_starts_is_listed_with_its_repository(tmp_path: Path) -> None:
+    """It holds its lock before it listens."""
+    ground = make(tmp_path / "repo", tmp_path / "home", config=CONFIG, plan=PLAN, scenario=SCENARIO)
+    state = make_state(state_paths(ground.folder, ground.env, ground.home))
+    with EngineLock.acquire(state.lock, lambda: 1.0):
+        (one,) = engines(ground)
+        assert (one["root"], one["silent"]) == (str(ground.folder), "starts, or ends")
+        (row,) = ground.run("ps").out.splitlines()[1:]
+    assert row.split() == [str(os.getpid()), "starts,", "or", "ends", str(ground.folder)]
 
 
 def test_what_keeps_it_from_starting_is_said_whole(tmp_path: Path) -> None:

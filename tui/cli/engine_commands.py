@@ -30,14 +30,21 @@ def ps(json: JsonOption = False) -> None:
     if json:
         for one in found:
             say.json_line(
-                one.welcome or {"pid": one.holder.pid, "state": str(one.state), "silent": one.silent, "sprint": ""}
+                one.welcome
+                or {
+                    "pid": one.holder.pid,
+                    "root": str(one.root),
+                    "state": str(one.state),
+                    "silent": one.silent,
+                    "sprint": "",
+                }
             )
         return
     rows = []
     for one in found:
         told = one.welcome
         if told is None:
-            rows.append((str(one.holder.pid), "", "", "", f"does not answer: {one.silent}", str(one.state)))
+            rows.append((str(one.holder.pid), "", "", "", clean_line(one.silent, 80), clean_line(str(one.root))))
             continue
         attended = f"{told.viewers} watching" if told.viewers else "nobody watching"
         waits = f"waits for {told.waiting}" if told.waiting else "working"
