@@ -70,17 +70,29 @@ def printed(target: Target, program: Sequence[str]) -> str:
     return with_hooks(_read(path) or "", program, path)
 
 
+def printed_without(target: Target) -> str:
+    """The settings as they would be once the hooks are out of them; nothing is written. Empty: there would be none."""
+    path = _followed(target)
+    text = _read(path) or ""
+    return _without_ours(path, text) if _ours_in(text, path) else text
+
+
+def _without_ours(path: Path, text: str) -> str:
+    kept = _read(path.with_name(path.name + BACKUP))
+    # Made by us from what was there, and unchanged since: what was there comes back, byte for byte.
+    as_made = kept is not None and with_hooks(kept, _program_in(text), path) == text
+    after = kept if as_made and kept is not None else without_hooks(text)
+    return "" if kept is None and after.strip() == "{}" else after
+
+
 def uninstall(target: Target) -> Iterator[str]:
     path = _followed(target)
     text, backup = _read(path), path.with_name(path.name + BACKUP)
     if text is None or not _ours_in(text, path):
         yield f"{path}: none of devteam's hooks are in it"
     else:
-        kept = _read(backup)
-        # Made by us from what was there, and unchanged since: what was there comes back, byte for byte.
-        as_made = kept is not None and with_hooks(kept, _program_in(text), path) == text
-        after = kept if as_made and kept is not None else without_hooks(text)
-        if kept is None and after.strip() == "{}":
+        after, had = _without_ours(path, text), backup.exists()
+        if not after and not had:
             path.unlink()
             yield f"{path}: removed, there was nothing else in it"
         else:

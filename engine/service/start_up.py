@@ -69,6 +69,10 @@ class StartUp(Protocol):
 
     def usable(self, here: Here) -> bool: ...
 
+    def written(self, here: Here, command: Sequence[str]) -> tuple[str, str]:
+        """Where something is written, and all that would stand there."""
+        ...
+
     def install(self, here: Here, command: Sequence[str]) -> Iterator[str]: ...
 
     def uninstall(self, here: Here) -> Iterator[str]: ...
@@ -88,10 +92,11 @@ class Systemd:
         named = Path(here.env.get("XDG_CONFIG_HOME", ""))
         return (named if named.is_absolute() else here.home / ".config") / "systemd" / "user" / f"{NAME}.service"
 
+    def written(self, here: Here, command: Sequence[str]) -> tuple[str, str]:
+        return str(self.path(here)), systemd_unit(command, here.env)
+
     def install(self, here: Here, command: Sequence[str]) -> Iterator[str]:
-        path = self.path(here)
-        _put(path, systemd_unit(command, here.env))
-        yield f"{path}: written"
+        yield _put(*self.written(here, command))
         for words in (("daemon-reload",), ("enable", f"{NAME}.service"), ("restart", f"{NAME}.service")):
             done = here.run("systemctl", "--user", *words)
             if done.code:
@@ -122,12 +127,13 @@ class Launchd:
     def path(self, here: Here) -> Path:
         return here.home / "Library" / "LaunchAgents" / f"{LABEL}.plist"
 
+    def written(self, here: Here, command: Sequence[str]) -> tuple[str, str]:
+        return str(self.path(here)), launchd_plist(command, here.env)
+
     def install(self, here: Here, command: Sequence[str]) -> Iterator[str]:
-        path = self.path(here)
-        _put(path, launchd_plist(command, here.env))
-        yield f"{path}: written"
+        yield _put(*self.written(here, command))
         here.run("launchctl", "bootout", f"gui/{os.getuid()}/{LABEL}")
-        done = here.run("launchctl", "bootstrap", f"gui/{os.getuid()}", str(path))
+        done = here.run("launchctl", "bootstrap", f"gui/{os.getuid()}", str(self.path(here)))
         if done.code:
             raise UserError(f"launchctl bootstrap: {done.err.strip()}", "devteam service uninstall", 1)
         yield "started, and started again when you log in"
@@ -149,9 +155,12 @@ class Cron:
     def usable(self, here: Here) -> bool:
         return here.has("crontab")
 
+    def written(self, here: Here, command: Sequence[str]) -> tuple[str, str]:
+        return "crontab", with_line(self._read(here), cron_line(command, here.env))
+
     def install(self, here: Here, command: Sequence[str]) -> Iterator[str]:
         before = self._read(here)
-        after = with_line(before, cron_line(command, here.env))
+        _, after = self.written(here, command)
         if after == before:
             yield "crontab: nothing to change"
             return
@@ -299,6 +308,8 @@ def without_line(text: str) -> str:
     return "".join(kept)
 
 
-def _put(path: Path, text: str) -> None:
+def _put(name: str, text: str) -> str:
+    path = Path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     files.write(path, text, mode=files.SHARED)
+    return f"{path}: written"

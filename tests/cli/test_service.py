@@ -112,6 +112,10 @@ def test_systemd_and_launchd_by_their_own_programs(tmp_path: Path) -> None:
         assert not way.installed(here)
         list(way.install(here, ["/opt/devteam", "service", "run"]))
         assert way.installed(here) and "/opt/devteam" in way.path(here).read_text()
+        assert way.written(here, ["/opt/devteam", "service", "run"]) == (
+            str(way.path(here)),
+            way.path(here).read_text(),
+        )
         list(way.uninstall(here))
         assert not way.installed(here)
     told = said.read_text()
@@ -123,12 +127,14 @@ def test_a_lost_sprint_is_taken_up_by_what_cron_starts(tmp_path: Path) -> None:
     ground = trusted(make(tmp_path / "repo", tmp_path / "home", config=PATIENT, scenario=HANGS))
     crontab_only(ground)
     (ground.home / "crontab").write_text("0 4 * * * backup\n")
+    shown = ground.run("service", "install", "--print")
+    assert shown.code == 0 and (ground.home / "crontab").read_text() == "0 4 * * * backup\n"
     installed = ground.run("service", "install")
     assert installed.code == 0, installed.err
     assert "by cron" in installed.out
     assert ground.run("service", "status").out.startswith("installed by cron")
     table = (ground.home / "crontab").read_text()
-    assert table.startswith("0 4 * * * backup\n")
+    assert table.startswith("0 4 * * * backup\n") and shown.out == f"# crontab\n{table}"
     line = next(line for line in table.splitlines() if line.startswith("@reboot ")).removeprefix("@reboot ")
 
     assert ground.run("run", "--detach").code == 0

@@ -14,7 +14,17 @@ from hypothesis import strategies as st
 
 from engine.link.user_errors import UserError
 from engine.service.hook_hosts import HOSTS
-from engine.service.hooks import BACKUP, MARK, Target, install, printed, uninstall, with_hooks, without_hooks
+from engine.service.hooks import (
+    BACKUP,
+    MARK,
+    Target,
+    install,
+    printed,
+    printed_without,
+    uninstall,
+    with_hooks,
+    without_hooks,
+)
 
 PROGRAM = ["/opt/de vteam/bin/devteam"]
 WHERE = Path("settings.json")
@@ -102,6 +112,7 @@ def test_installed_and_taken_out_again_leaves_no_byte(tmp_path: Path, name: str)
     target = Target(host=HOSTS[name], folder=tmp_path / HOSTS[name].folder, bounds=tmp_path)
     list(install(target, PROGRAM, skill=True))
     assert target.path.is_file() and not target.path.with_name(target.path.name + BACKUP).exists()
+    assert printed_without(target) == ""
     for skill in target.host.skills:
         text = (target.folder / skill.place).read_text()
         assert MARK in text and "{{" not in text and text.startswith("---\n")
@@ -117,8 +128,9 @@ def test_installed_and_taken_out_again_leaves_no_byte(tmp_path: Path, name: str)
     assert "nothing to change" in again[0]
     assert target.path.with_name(target.path.name + BACKUP).read_text() == ODD, "the backup stays the user's own file"
     assert printed(target, PROGRAM) == target.path.read_text()
+    assert printed_without(target) == ODD != target.path.read_text()
     list(uninstall(target))
-    assert target.path.read_text() == ODD
+    assert target.path.read_text() == printed_without(target) == ODD
 
 
 BESIDE = """{"hooks": {"Stop": [{"matcher": "x", "hooks": [

@@ -39,13 +39,15 @@ UserOption = Annotated[bool, typer.Option("--user", help="In your own settings, 
 ProjectOption = Annotated[bool, typer.Option("--project", help="In this repository's settings (the default).")]
 AgentOption = Annotated[list[str] | None, typer.Option("--agent", help="claude (the default), codex; may be repeated.")]
 
+PrintOption = Annotated[bool, typer.Option("--print", help="Show the settings as they would be; write nothing.")]
+
 
 def install(
     user: UserOption = False,
     project: ProjectOption = False,
     agent: AgentOption = None,
     skill: Annotated[bool, typer.Option("--skill", help="Also the /devteam: commands and the skill.")] = False,
-    print_: Annotated[bool, typer.Option("--print", help="Show the settings as they would be; write nothing.")] = False,
+    print_: PrintOption = False,
 ) -> None:
     """Merge the stop hook and the guard into the settings.
 
@@ -64,11 +66,20 @@ def install(
             say.out(line)
 
 
-def uninstall(user: UserOption = False, project: ProjectOption = False, agent: AgentOption = None) -> None:
+def uninstall(
+    user: UserOption = False, project: ProjectOption = False, agent: AgentOption = None, print_: PrintOption = False
+) -> None:
     """Take the hooks, commands and the skill out again; what else is there stays."""
+    from engine.service.hooks import printed_without
     from engine.service.hooks import uninstall as take_out
 
     for target in _targets(user, project, agent or ["claude", "codex"]):
+        if print_:
+            text = printed_without(target)
+            say.out(f"# {target.path}" + ("" if text else ": no file"))
+            if text:
+                say.out(text.rstrip("\n"))
+            continue
         for line in take_out(target):
             say.out(line)
 

@@ -25,7 +25,11 @@ def register(app: typer.Typer) -> None:
     app.add_typer(service, name="service")
 
 
-def install() -> None:
+def install(
+    print_: Annotated[
+        bool, typer.Option("--print", help="Show what would be written; write and start nothing.")
+    ] = False,
+) -> None:
     """Have the supervisor started with your session: by systemd, launchd, or cron.
 
     It looks over your repositories and starts an engine for each sprint that was running and has none. A sprint that
@@ -36,8 +40,14 @@ def install() -> None:
 
     here = _here()
     way = chosen(here)
+    command = own_command("service", "run")
+    if print_:
+        place, text = way.written(here, command)
+        say.out(f"# {place}")
+        say.out(text.rstrip("\n"))
+        return
     say.out(f"by {way.name}:")
-    for line in way.install(here, own_command("service", "run")):
+    for line in way.install(here, command):
         say.out(line)
     for name in not_carried(here.env):
         say.out(f"{name} is a secret and was not written down: an agent with no other login waits for devteam run")
