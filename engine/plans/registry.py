@@ -16,6 +16,7 @@ from engine.plans.json_plan import JSON
 from engine.plans.kiro import KIRO
 from engine.plans.native import NATIVE
 from engine.plans.openspec import OPENSPEC
+from engine.plans.plain_list import PLAIN_LIST
 from engine.plans.plan_format import PlanError, PlanFormat, PlanRefused
 from engine.plans.spec_kit import SPEC_KIT
 from engine.plans.task_blocks import TASK_BLOCKS
@@ -32,6 +33,7 @@ FOREIGN: tuple[Foreign, ...] = (
     OPENSPEC,
     DESIGN_DOC,
     TASK_BLOCKS,
+    PLAIN_LIST,
 )
 """Plans of other tools, the most particular first: read by `devteam plan --from`, marked in place."""
 

@@ -32,7 +32,7 @@ _HEADING = re.compile(r"(#{1,6})[ \t]+(.*?)[ \t]*#*$")
 _PHASE = re.compile(r"(?i)^phase[ \t]+[\w.]+[ \t]*[:.)–—-]*[ \t]*")
 _MARK = re.compile(r"[ \t]*\[([ xX~!-])\]$")
 _STATUS = {"x": "done", "X": "done", "-": "skipped", "~": "in_progress", "!": "blocked", " ": "open"}
-_FIELD = re.compile(
+FIELD = re.compile(
     r"(?:[-*+][ \t]+)?(?:\*\*|__)?(files?|scope|depends(?:[ _]on)?|dependencies|acceptance(?: criteria)?|accept|"
     r"criteria|success criteria|verify|verification|validation|status|scaffold|complexity|priority)(?:\*\*|__)?[ \t]*:"
     r"(?:\*\*|__)?[ \t]*(.*)$",
@@ -164,7 +164,7 @@ def _block(line: Line, task: re.Match[str], phase: str) -> Block:
 def _own_status(block: Block) -> tuple[int, int, bool]:
     """Where its status stands, and whether that is a field with a word."""
     for line in block.body:
-        found = _FIELD.match(line.body)
+        found = FIELD.match(line.body)
         if found and found.group(1).lower() == "status" and _worded(found.group(2)):
             start = line.start + line.lead + found.start(2)
             return start, start + len(found.group(2).rstrip()), True
@@ -184,7 +184,7 @@ def _task(block: Block, guessed: list[str], unused: list[str]) -> tuple[TaskSpec
         unused.append(f"task {block.id}: {what}")
 
     for line in block.body:
-        found = _FIELD.match(line.body)
+        found = FIELD.match(line.body)
         if found:
             into, words = found.group(1).lower().replace("_", " "), found.group(2).strip()
             if into == "status":
@@ -197,12 +197,12 @@ def _task(block: Block, guessed: list[str], unused: list[str]) -> tuple[TaskSpec
             elif into == "priority":
                 priority = fields.priority(words, refuse)
             elif words:
-                _put(into, words, accept, scope, depends, verify)
+                put_field(into, words, accept, scope, depends, verify)
                 into = ""  # its value stands on its line; what follows is not its list
             continue
         bullet = _BULLET.match(line.body)
-        if bullet and into in _LISTS:
-            _put(into, bullet.group(1), accept, scope, depends, verify)
+        if bullet and into in LISTS:
+            put_field(into, bullet.group(1), accept, scope, depends, verify)
             continue
         if line.body and not bullet:
             into = ""
@@ -233,13 +233,15 @@ def _task(block: Block, guessed: list[str], unused: list[str]) -> tuple[TaskSpec
     )
 
 
-_LISTS = frozenset(
+LISTS = frozenset(
     {"file", "files", "scope", "depends", "depends on", "dependencies", "acceptance", "acceptance criteria", "accept"}
     | {"criteria", "success criteria", "verify", "verification", "validation"}
 )
 
 
-def _put(into: str, words: str, accept: list[str], scope: list[str], depends: list[str], verify: list[str]) -> None:
+def put_field(
+    into: str, words: str, accept: list[str], scope: list[str], depends: list[str], verify: list[str]
+) -> None:
     match into:
         case "file" | "files" | "scope":
             scope += paths_in(words) or (fields.split_globs(words) if into == "scope" else [])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from engine.core.planning_state import Until
 from engine.journal import JournalMissing
 from engine.link.user_errors import UserError
 from engine.other_sprints import of_other_sprints
+from engine.plans.plain_list import CALLED_PLAN
 from engine.plans.plan_format import PlanRefused
 from engine.plans.registry import read_plan, read_text
 from engine.plans.sprints import SprintFolder, list_sprints, request_sprint
@@ -31,8 +31,6 @@ from engine.session_options import Ask, Untrusted
 __all__ = ["Ask", "Imported", "Until", "answers_of", "begin", "expected", "import_or_request", "unfinished"]
 
 Take = Callable[[Sequence[Derived]], bool]
-_NAMED_PLAN = re.compile(r"(?:^|[-_. ])(?:fix_?plan|plan|todo|tasks)(?:$|[-_. ])", re.IGNORECASE)
-"""A file that is called a plan and has no tasks is a mistake, not a request."""
 MOST_CHARS = 400_000
 
 
@@ -56,7 +54,7 @@ def import_or_request(desk: Desk, path: Path, today: str, take: Take | None) -> 
         return import_plan(desk, path, today, derived)
     except PlanRefused as refused:
         prose = path.suffix.lower() in (".md", ".markdown", ".txt", ".rst", "") and text.strip()
-        said = _NAMED_PLAN.search(path.stem) or any("has no tasks" not in error.what for error in refused.errors)
+        said = CALLED_PLAN.search(path.stem) or any("has no tasks" not in error.what for error in refused.errors)
         if not _one_issue(text) and (not prose or said):
             raise
     return Request(text=_one_issue(text) or text, source=str(path))

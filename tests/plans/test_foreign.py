@@ -236,3 +236,35 @@ def test_a_plan_of_the_loop_keeps_its_scaffold_phase_and_its_status() -> None:
     mixed = text.replace("## Phase 2: Execute\n", "")
     assert not any(phase.scaffold for phase in form.read(mixed, "plan.md").phases)
     assert any("scaffold tasks first: 1.1" in line for line in form.parse(mixed, "plan.md")[1].guessed)
+
+
+def test_a_list_without_boxes_has_criteria_files_and_dependencies() -> None:
+    first, average, receipt = plan_of("plain-list/plan.md").values()
+    assert (first.id, first.title, first.accept) == (
+        "1.1", "total() never falls below zero", ("total([1], discount=5) is 0",),
+    )  # fmt: skip
+    assert average.accept == ("average([2, 4]) is 3.0", "an empty list is a ValueError")
+    assert average.depends_on == ("1.1",) and receipt.scope == ("shop/receipt.py", "tests/**")
+    assert receipt.description == "It stands behind the total, in the same column."
+    _, unknown, back = plan_of("plain-list/my-todo.txt").values()
+    assert unknown.accept == ("the line is named", "nothing is read after it")
+    assert unknown.depends_on == ("1.1",) and back.title == "write them back"
+    csv, more, write, said = plan_of("plain-list/tasks.md").values()
+    assert (csv.id, more.verify, write.id, said.done) == ("1.1", ("python -m pytest tests/test_json.py",), "2.1", True)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("plan.md", "# A\n\n- [ ] 1.1 One\n- two\n"),
+        ("plan.md", "# A\n\n- [ ] One\n1. two\n"),
+        ("plan.md", "- 1.1 One without its box\n"),
+        ("notes.md", "1. One\n2. Two\n"),
+        ("plan.md", "# Only prose\n\nNothing to do.\n"),
+        ("plan.json", "1. One\n"),
+        ("plan.md", "1. [x] One\n2. [x] Two\n"),
+        ("todo.md", "```\n1. in a fence\n```\n"),
+    ],
+)
+def test_what_is_no_list_without_boxes(name: str, text: str) -> None:
+    assert foreign_format(Path(name), text) is None
