@@ -130,7 +130,7 @@ PREFIX = re.compile(r"(?P<sort>[a-z]+)(?:\([^)]*\))?!?:\s", re.IGNORECASE)
 """`fix(parser): …`: what kind of change its author calls it."""
 WANTS = re.compile(
     r"\b(?:fix(?:e[sd]|ing)?|bugs?|crash\w*|broken|wrong\w*|incorrect\w*|fails?|failing|failed|regress\w+|lost|los(?:e|es|ing)|goes?\s+missing|implement(?:s|ed|ing)?|features?|support\w*|"
-    r"reject\w*|refus\w+|rais(?:e|es|ed)\s+(?:a|an|the)?\s*\w*(?:error|exception)|return\w*|should\s+(?:not\s+)?(?:return|give|raise|print|accept|refuse|reject|show|be\s+able)|"
+    r"reject\w*|refus\w+|rais(?:e|es|ed)\s+(?:a|an|the)?\s*\w*(?:error|exception)|(?<!one )(?<!single )(?<!early )(?<!fewer )(?<!nested )return\w*|should\s+(?:not\s+)?(?:return|give|raise|print|accept|refuse|reject|show|be\s+able)|"
     r"add\s+(?:a\s+|an\s+|the\s+)?(?:new\s+)?(?:command|option|flag|function|method|class|endpoint|parameter|argument|api|page|button|subcommand))\b",
     re.IGNORECASE,
 )

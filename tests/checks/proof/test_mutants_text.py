@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import ProofVerdict
+from engine.perform.checks.proof import weigh_edits
 from engine.perform.checks.proof.mutants_text import mutants_text, named_lines, touched_lines
+from engine.perform.checks.proof.mutate import Mutant
 from engine.perform.checks.proof.strength import pool
+from tests.checks.proof.test_gutted_text import GO as GO_TEST
 from tests.checks.proof.test_judged import NODE, judged
 
 P = ProofVerdict
@@ -172,4 +175,34 @@ async def test_tests_that_became_a_table_are_weighed_by_what_they_notice(
 ) -> None:
     base = {"package.json": '{"type": "module"}\n', "sum.js": SUM, "test/sum.test.js": TWO}
     done = await judged(tmp_path, base, {"test/sum.test.js": now}, NODE, title="One table for the tests of sum()")
+    assert done.proof is proof, done.reason
+
+
+CALC = "package shop\n\nfunc Most(a, b int) int {\n\tif a > b {\n\t\treturn a\n\t}\n\treturn b\n}\n"
+CALC_TEST = (
+    'package shop\n\nimport "testing"\n\nfunc TestMost(t *testing.T) {\n'
+    "\tfor _, c := range [][3]int{{1, 2, 2}, {3, 2, 3}} {\n"
+    '\t\tif got := Most(c[0], c[1]); got != c[2] {\n\t\t\tt.Errorf("got %d", got)\n\t\t}\n\t}\n}\n'
+)
+
+
+SAME = CALC.replace(
+    "if a > b {\n\t\treturn a\n\t}\n\treturn b", "most := b\n\tif a > b {\n\t\tmost = a\n\t}\n\treturn most"
+)
+
+
+@needs_go
+@pytest.mark.parametrize(
+    ("mutant", "proof"),
+    [(SAME.replace("a > b", "a < b"), P.HARMLESS), (SAME.replace("a > b", "a.b"), P.UNPROVEN)],
+    ids=["noticed", "refused by the compiler"],
+)
+async def test_a_mutant_that_the_compiler_refuses_is_noticed_by_nobody(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mutant: str, proof: ProofVerdict
+) -> None:
+    """It would make every test look sharp."""
+    only = Mutant(path="shop.go", line=5, what="it", source=mutant)
+    monkeypatch.setattr(weigh_edits, "pool_of_change", lambda *_: [only])
+    base = {"go.mod": "module shop\n\ngo 1.19\n", "shop.go": CALC, "shop_test.go": CALC_TEST}
+    done = await judged(tmp_path, base, {"shop.go": SAME}, GO_TEST, title="Refactor Most to a single return")
     assert done.proof is proof, done.reason

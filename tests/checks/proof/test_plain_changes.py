@@ -224,6 +224,8 @@ def test_words_lean():
         (HarmlessKind.DOCS, "Explain the exit codes", True),
         (HarmlessKind.LAYOUT, "Strip trailing slashes", False),
         (HarmlessKind.LAYOUT, "Amounts in quotes count as nothing", False),
+        (HarmlessKind.REFACTORING, "Refactor parse() to early returns", True),
+        (HarmlessKind.REFACTORING, "Refactor parse(), which returns None today", False),
         (HarmlessKind.LAYOUT, "Sorted output", False),
         (HarmlessKind.LAYOUT, "Sort the imports", True),
         (HarmlessKind.TYPES, "Accept any iterable", False),

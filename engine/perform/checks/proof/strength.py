@@ -159,8 +159,9 @@ async def guarded(trial: Trial, spec: CheckSpec, chosen: Sequence[Mutant], by: S
     for mutant in chosen[:MOST]:
         if trial.tools.clock() >= deadline:
             break
-        tried += 1
-        killed += await kills(trial, spec, mutant, by)
+        noticed = await kills(trial, spec, mutant, by)
+        tried += noticed is not None
+        killed += noticed is True
     return killed, tried
 
 
@@ -199,19 +200,25 @@ async def compare(trial: Trial, spec: CheckSpec, chosen: Sequence[Mutant], old: 
         if not await kills(trial, spec, mutant, old):
             continue
         killed += 1
-        if not await kills(trial, spec, mutant, new):
+        if await kills(trial, spec, mutant, new) is False:
             return Compared(killed=killed, missed=(f"{mutant.path}:{mutant.line} {mutant.what}",))
     return Compared(killed=killed)
 
 
-async def kills(trial: Trial, spec: CheckSpec, mutant: Mutant, by: Side) -> bool:
-    """Whether a test that passes without the mutant does not pass with it."""
+COMPILED = (".go", ".ts", ".tsx", ".mts", ".cts")
+"""What a compiler looks at first: a mutant that it refuses is noticed by no test."""
+
+
+async def kills(trial: Trial, spec: CheckSpec, mutant: Mutant, by: Side) -> bool | None:
+    """Whether a test that passes without the mutant does not pass with it; None: it may be that none was run."""
     mutated = await asyncio.to_thread(trial.trees.edit, by.tree, {mutant.path: mutant.source.encode()})
     seen = await trial.files("mutant", mutated, spec, by.files, replace(_ask(trial), stop_early=not by.others))
     if any(run.ended == "timeout" for run in seen):
         return True
     cases = [case for run in seen for case in run.report.cases]
     passed = {case.id for case in cases if case.outcome == PASSED}
+    if mutant.path.endswith(COMPILED) and not any("::" in case.id for case in cases):
+        return None
     bad = any(case.outcome in BAD and (case.id in by.green or "::" not in case.id) for case in cases)
     return bad or (bool(by.green) and not passed & by.green)
 
