@@ -21,6 +21,7 @@ from engine.perform.checks.presets import registry as preset_registry
 from engine.perform.process.probe import probe
 from engine.perform.process.sandbox import SandboxMode
 from engine.perform.workspace.facts import Identity, WorkspaceError
+from engine.perform.workspace.inotify import most_watches
 from engine.perform.workspace.preflight import preflight
 from engine.plans import registry as plan_registry
 from engine.plans.plan_format import PlanFormat
@@ -124,6 +125,7 @@ def _repository(desk: Desk) -> Iterator[Finding]:
             found += f": {report.notes[report.states.index('unborn')]}"
         mark: Mark = "bad" if report.refusal else "ok"
         yield Finding(mark=mark, what="repository", found=found, hint=report.command)
+        yield from _watches(report.files)
     except WorkspaceError as error:
         yield Finding(mark="bad", what="repository", found=error.message, hint=error.hint)
     try:
@@ -146,6 +148,19 @@ def _repository(desk: Desk) -> Iterator[Finding]:
         mark="ok" if known else "note", what="trust", found=wanted[:16], hint="" if known else "devteam trust"
     )
     yield from _journal(desk)
+
+
+def _watches(files: int) -> Iterator[Finding]:
+    """A lane and a room are followed file by file; beyond what the kernel gives, each iteration looks through all."""
+    most, needed = most_watches(), 2 * files
+    if 0 < most < needed:
+        enough = -(-2 * needed // 100_000) * 100_000
+        yield Finding(
+            mark="note",
+            what="watches",
+            found=f"{files:,} files are more than {most:,} watches can follow: an iteration costs several times as much",
+            hint=f"sudo sysctl fs.inotify.max_user_watches={enough}",
+        )
 
 
 def _journal(desk: Desk) -> Iterator[Finding]:

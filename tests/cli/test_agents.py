@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from engine.service import doctor
 from tests.cli.ground import Ground
 
 KEY = "dummy-key-that-nobody-may-see"
@@ -112,3 +114,21 @@ def test_doctor_names_the_rungs_that_cannot_run(tmp_path: Path) -> None:
     assert row["mark"] == "bad"
     assert row["found"].startswith("claude is not on PATH → npm install -g ")
     assert row["found"].endswith("; rungs: haiku, sonnet, opus")
+
+
+@pytest.mark.parametrize(("most", "said"), [(5, "note"), (6, ""), (0, "")], ids=["too few", "enough", "unknown"])
+def test_doctor_says_when_a_repository_has_more_files_than_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int, said: str
+) -> None:
+    """Two watches a file, a lane's and a room's; it then looks through all of them in each iteration."""
+    ground = machine(tmp_path)
+    for name in "abc":
+        (ground.folder / name).write_text(name)
+    ground.git("add", "-A")
+    monkeypatch.setattr(doctor, "most_watches", lambda: most)
+    found = {one.what: one for one in doctor.examine(ground.folder, {**os.environ, **ground.env}, ground.home)}
+    assert found["repository"].mark == "ok"
+    assert ("watches" in found) is bool(said)
+    if said:
+        assert (found["watches"].mark, found["watches"].found.split(" watches")[0]) == (said, "3 files are more than 5")
+        assert found["watches"].hint == "sudo sysctl fs.inotify.max_user_watches=100000"

@@ -50,6 +50,8 @@ class RepoReport(Struct, frozen=True, kw_only=True):
     """Full name of the checked-out branch; empty: detached."""
     states: tuple[str, ...] = ()
     """Short names of what is special: unborn, detached, shallow, submodules, lfs, sparse, nested, symlinks …"""
+    files: int = 0
+    """How many it has."""
 
     @property
     def ok(self) -> bool:

@@ -73,7 +73,7 @@ def inspect(repo: Repository) -> RepoReport:
             command="git branch -m devteam devteam-old",
         )
     states, notes = _special(repo, staged, head, branch)
-    return RepoReport(notes=tuple(notes), head=head, branch=branch, states=tuple(states))
+    return RepoReport(notes=tuple(notes), head=head, branch=branch, states=tuple(states), files=len(staged))
 
 
 def _special(repo: Repository, staged: list[bytes], head: str, branch: str) -> tuple[list[str], list[str]]:
