@@ -158,7 +158,7 @@ def _watches(files: int) -> Iterator[Finding]:
         yield Finding(
             mark="note",
             what="watches",
-            found=f"{files:,} files are more than {most:,} watches can follow: an iteration costs several times as much",
+            found=f"{files:,} files are more than {most:,} watches can follow: an iteration costs a multiple",
             hint=f"sudo sysctl fs.inotify.max_user_watches={enough}",
         )
 
