@@ -17,7 +17,7 @@ from engine.core.vocabulary import Choice
 from tests.patience import Deadline
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import DIFF, live_lanes, several
-from tests.tui.links import live
+from tests.tui.links import LiveLink, live
 from tui.app.application import DevteamApp
 from tui.kit.diffing import parse
 from tui.kit.glyphs import UNICODE
@@ -26,6 +26,7 @@ from tui.kit.keys import ACTIONS, key_map
 from tui.kit.modes import Mode
 from tui.kit.needs import NeedKind, by_need, held_up, needs
 from tui.kit.paint import plain, width_of
+from tui.kit.panes import PaneName
 from tui.kit.view import View
 from tui.kit.wording import duration, money, short_hash
 from tui.panels.desk import Hunks
@@ -453,3 +454,20 @@ async def test_the_demo_waits_while_somebody_types() -> None:
             await press(pilot, "escape")
         app.options.clock.now += 500.0  # type: ignore[attr-defined]
         assert app.answers_in() == 0.0, "nobody is there any more"
+
+
+@pytest.mark.parametrize("keys", [(), ("escape",), ("tab",)], ids=["none", "escape", "tab"])
+async def test_the_keys_are_where_a_gate_is_shown_whoever_came_first(keys: tuple[str, ...]) -> None:
+    """A dashboard that was there before the gate, and one that is opened at it."""
+    items = several(1, 1)
+    at = next(n for n, one in enumerate(items) if isinstance(getattr(one, "event", None), ev.GateOpened))
+    link = LiveLink(items[:1], name="several", at_end=False)
+    app = app_on(link)
+    async with app.run_test(size=(100, 30)) as pilot:
+        await settle(pilot)
+        assert app.screen.focused_pane() is PaneName.TASKS  # type: ignore[attr-defined]
+        app.screen.set_focus(None)
+        await press(pilot, *keys)
+        link.more(*(one.event for one in items[1 : at + 1] if isinstance(one, ev.Envelope)))
+        await settle(pilot)
+        assert app.focused is app.screen.desk.queue  # type: ignore[attr-defined]

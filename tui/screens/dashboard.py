@@ -219,6 +219,8 @@ class Dashboard(PanesPage):
         self._placed = key
         self.tiles = 1 if self.zoomed is PaneName.OUTPUT or plan.narrow else plan.tiles
         place(self, plan, strip, flying=self.mode is Mode.FLIGHT)
+        if self.focused is strip and not strip.display:  # it has the keys first, and nothing to show before a run
+            self.query_one(TasksPanel).focus()
         self.call_after_refresh(self.dev.redraw)
 
     def _measured(self, view: View, strip: StripPanel, width: int) -> Contents:
