@@ -7,8 +7,7 @@ import contextlib
 import itertools
 import os
 import uuid
-from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator, Callable
 
 from msgspec.structs import replace
 
@@ -21,13 +20,13 @@ from engine.clock import Clock
 from engine.config import Config, config_hash, to_policy
 from engine.core import events as ev
 from engine.core.commands import Ack, AnyCommand, Stop
-from engine.core.model import Plan
 from engine.core.policy import Policy
 from engine.core.state import State
 from engine.core.waiting import waits_for
 from engine.engine_log import EngineLog
 from engine.inside import by_session
 from engine.journal import Journal, JournalError
+from engine.keepsakes import Keepsakes
 from engine.memory_pool import one_pool
 from engine.notify import Notifier
 from engine.other_sprints import of_other_sprints
@@ -39,25 +38,22 @@ from engine.perform.process.probe import probe, run_id_of
 from engine.perform.process.reaper import end_orphans, is_no_child_of_ours
 from engine.perform.process.spawner import ProcessSpawner
 from engine.perform.process.spawning import Adapter
-from engine.perform.reconcile import at_start, unheard_calls
 from engine.perform.workspace import git_service
-from engine.perform.workspace.facts import WorkspaceError
 from engine.perform.workspace.workspace import Workspace
 from engine.performers import Room, performers
 from engine.plans.registry import read_plan
 from engine.plans.sprints import SprintFolder
-from engine.project import Project, engine_lock, fingerprint, load_state, topic_of
+from engine.project import Project, engine_lock, fingerprint, load_state
 from engine.run_options import Boundary, Observer, RunOptions
 from engine.runner import Runner
-from engine.session_options import Ask, Options
+from engine.session_opening import first_words, reconciled
+from engine.session_options import Options
 from engine.settings import agents_of, check_specs, leave_aside, open_workspace
 from engine.users_edits import UsersEdits
 from engine.view_writer import Views
 
 FIRST_VIEWER_SECONDS = 20.0
 """How long the one who started the run may take to look on before it counts as left alone."""
-BACKUP_SECONDS = 600.0
-"""A backup copies and verifies the whole journal, so not every checkpoint makes one: each names its place in it."""
 
 
 class Session:
@@ -74,7 +70,6 @@ class Session:
         self._runner: Runner | None = None
         self.opened_at = 0
         """The last sequence number before this session said anything: who watches later reads on from here."""
-        self._backed_up = float("-inf")
         self._config_text = b""
         self._alone = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
@@ -210,7 +205,7 @@ class Session:
         performing = performers(
             room,
             adapter_of=self._with_session(agents.adapter, workspace),
-            keepsakes=lambda: self._keepsakes(journal),
+            keepsakes=Keepsakes(self.sprint, journal, self._clock).of_now,
             around=self._around,
         )
         self._stack.push_async_callback(performing.dependencies.close)
@@ -262,8 +257,10 @@ class Session:
             admitted=is_no_child_of_ours,
         )
         last = journal.last_at()
-        self._first_words(journal, state, plan)
-        self._found = await self._reconciled(workspace, last)
+        first_words(self.runner, self.sprint, options.planning, self._edits, journal, state, plan)
+        self._found = await reconciled(
+            project, self.sprint, workspace, journal, self.state, last, self._clock, self._log
+        )
         keep = config.workspace.keep_sprints
         self._found += await asyncio.to_thread(
             tidying.at_start, project, workspace.store, keep, self._clock.now(), self.sprint.id
@@ -321,73 +318,6 @@ class Session:
 
         session = SessionAgent(work=work.said, session=work.session, take=take, ask=ask)
         return lambda name: session if name == SESSION else adapter_of(name)
-
-    def _first_words(self, journal: Journal, state: State, plan: Plan | None) -> None:
-        """What is to be said before the run: a new sprint, an edited plan, a journal that had to be restored."""
-        runner, ask = self.runner, self._options.planning
-        stale = state.planning is not None and state.planning.approve  # given to a call before this one
-        if self.sprint.request() and (not state.sprint or ((ask is not None or stale) and state.plan is None)):
-            runner.append(self._requested(ask or Ask()))
-            if plan is not None and state.planning is None:  # written by hand: what the conversation begins with
-                runner.append(ev.PlanDrafted(id="", plan=plan, by="you"))
-        if not self.sprint.request() and not state.sprint and plan is not None:
-            topic = topic_of(plan, self.sprint)
-            runner.append(ev.SprintCreated(sprint=self.sprint.id, plan=plan, branch=self.sprint.branch, topic=topic))
-        elif plan is not None:
-            runner.append(*self._edits.of_plan(plan))
-        if journal.recovery is not None:
-            runner.append(ev.Noted(text=journal.recovery.words(), level="warning"))
-
-    async def _reconciled(self, workspace: Workspace, last: float) -> list[ev.AnyEvent]:
-        """Journal against branch and logs; `last`: when the journal's last event was recorded."""
-        state = self.state
-
-        def commits() -> set[str]:
-            return {one.commit for one in self._told_so_far() if isinstance(one, ev.Committed)}
-
-        def calls() -> set[str]:
-            return {one.effect.id for one in self._told_so_far() if isinstance(one, ev.EffectStarted)}
-
-        spend = unheard_calls(self.project.state.logs_of(self.sprint.id), state, last, calls)
-        try:
-            found = await asyncio.to_thread(at_start, workspace, state, commits, self._clock.now())
-        except WorkspaceError as error:  # the run meets it again, and waits for it by its name
-            self._log.write("reconcile", problem=error.message)
-            found = []
-        said = [ev.Noted(text=words, level="warning") for words in workspace.heard()]
-        return [*([spend] if spend is not None else []), *said, *found]
-
-    def _told_so_far(self) -> Iterator[ev.Fact]:
-        """Every event there is, by a connection of its own: a thread may ask."""
-        path, now = self._journal.path, self._clock.now
-        with Journal.open(path, clock=now, backup_dir=self.project.backups, read_only=True) as journal:
-            yield from (envelope.event for envelope in journal.read())
-
-    def _requested(self, ask: Ask) -> ev.PlanRequested:
-        return ev.PlanRequested(
-            sprint=self.sprint.id,
-            request=self.sprint.request(),
-            branch=self.sprint.branch,
-            topic=self.sprint.slug,
-            source=ask.source,
-            with_prd=ask.with_prd,
-            approve=ask.approve,
-            given=ask.given,
-        )
-
-    def _keepsakes(self, journal: Journal) -> dict[str, Path | bytes]:
-        """What a checkpoint keeps besides git."""
-        now = self._clock.now()
-        if not 0 <= now - self._backed_up < BACKUP_SECONDS:
-            journal.backup()
-            self._backed_up = now
-        files: dict[str, Path | bytes] = {"journal.json": journal.place()}
-        # Progress and features are views: the place in the journal is a copy of all they were made from.
-        if self.sprint.context_path.is_file():
-            files[self.sprint.context_path.name] = self.sprint.context_path
-        if self.sprint.plan_path.is_file():  # without its ticks, which the journal has: the same text is kept once
-            files[self.sprint.plan_path.name] = self.sprint.plan_path.read_bytes().replace(b"- [x] ", b"- [ ] ")
-        return files
 
     # ── while it runs ──────────────────────────────────────────────────────────────────────────────────────────────
 
