@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
-from engine.core.model import FileChange, MachineFault
+from engine.core.model import MachineFault
 from engine.globs import matcher
 from engine.perform.process.spawning import Mount
 from engine.perform.workspace import branch as sprint_branch
@@ -30,8 +30,6 @@ from engine.perform.workspace import (
     trees,
 )
 from engine.perform.workspace.facts import (
-    Baseline,
-    Checkpoint,
     Committed,
     Conflict,
     Identity,
@@ -42,7 +40,6 @@ from engine.perform.workspace.facts import (
     Prepared,
     Refused,
     RepoReport,
-    Rollback,
     ScopeReport,
     Started,
     WorkspaceError,
@@ -51,6 +48,7 @@ from engine.perform.workspace.git import GitError, nul_split
 from engine.perform.workspace.ignore import Rules, rules_of
 from engine.perform.workspace.progress import Progress
 from engine.perform.workspace.repository import Repository, find, git_error_as_refusal, others_done
+from engine.perform.workspace.restorable import Restorable
 from engine.perform.workspace.scope import Bounds, Limits
 from engine.perform.workspace.secrets import Detector, nothing_known
 from engine.perform.workspace.shape import shape
@@ -60,15 +58,14 @@ CACHES = frozenset(("__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache"
 """Ignored folders that tools write as they go: never bound."""
 
 
-class Workspace:
+class Workspace(Restorable):
     """A repository as one sprint sees it."""
 
     def __init__(
         self, store: Store, sprint: str, protected: tuple[str, ...], copy: tuple[str, ...], limits: Limits,
         mounts: tuple[Mount, ...],
     ) -> None:  # fmt: skip
-        self.store = store
-        self.sprint = sprint
+        super().__init__(store, sprint)
         self.protected = protected
         self.copy = copy
         self.limits = limits
@@ -205,6 +202,10 @@ class Workspace:
         limits = self.limits
         return lanes.look(self.store, lane, self._rules(base or self.head()), limits.max_file, limits.max_files).tree
 
+    def back_up_lane(self, lane: int, name: str, at: float) -> str:
+        """Pin what the lane holds now, before the next attempt starts from another tree. Returns the ref."""
+        return points.back_up_tree(self.store, self.sprint, self.snapshot(lane), name, at)
+
     def check_scope(
         self, lane: int, before: str, base: str, globs: Iterable[str] = (), effect: str = "",
         waived: Iterable[str] = (),
@@ -283,31 +284,7 @@ class Workspace:
         """Whether a branch or tag of the user's own has the commit."""
         return old_sprints.in_users_history(self.store, commit)
 
-    # ── trees ──────────────────────────────────────────────────────────────────────────────────────────────────────
-
-    def tree_of(self, commit: str) -> str:
-        return trees.tree_of(self.store.git, commit)
-
-    def diff(self, before: str, after: str, path: str | None = None, cap: int = 1_000_000, *, context: int = 0) -> str:
-        """`context`: lines around each change; 0: as many as git shows by itself."""
-        return trees.patch(self.store.git, before, after, path, cap, context)
-
-    def changed_files(self, before: str, after: str) -> tuple[FileChange, ...]:
-        return tuple(change.as_fact() for change in trees.diff(self.store.git, before, after))
-
-    def show(self, tree: str, path: str) -> bytes:
-        return trees.show(self.store.git, tree, path)
-
-    def overlay(self, tree: str, globs: Iterable[str], from_tree: str) -> str:
-        """`tree`, with every path matching `globs` as `from_tree` has it."""
-        wanted = matcher(globs)
-        differing = trees.diff(self.store.git, tree, from_tree, lines=False)
-        changes = {
-            change.path: (change.new_mode, change.new) if change.new_mode != trees.ABSENT else None
-            for change in differing
-            if wanted(change.path)
-        }
-        return trees.edit(self.store.git, self.tree_of(tree), changes)
+    # ── the clean room ─────────────────────────────────────────────────────────────────────────────────────────────
 
     def export(self, tree: str, dest: Path | None = None, paths: Iterable[str] = (), keep: Iterable[str] = ()) -> Path:
         """The clean room: `dest` (default: room/ in the state directory) holds exactly `tree`, and the mount points."""
@@ -320,49 +297,6 @@ class Workspace:
 
     def hash_room(self, dest: Path | None = None) -> str:
         return room.hash_room(self.store, dest or self.store.root / "room")
-
-    # ── checkpoints, baselines, rollback ───────────────────────────────────────────────────────────────────────────
-
-    def save_checkpoint(self, checkpoint: str, reason: str, at: float, files: Mapping[str, Path | bytes]) -> Checkpoint:
-        return points.save_checkpoint(self.store, self.sprint, checkpoint, reason, at, files)
-
-    def list_checkpoints(self) -> list[Checkpoint]:
-        return points.list_checkpoints(self.store, self.sprint)
-
-    def restore_checkpoint(self, checkpoint: str, at: float) -> tuple[Rollback, Checkpoint]:
-        return points.restore_checkpoint(self.store, self.sprint, checkpoint, at)
-
-    def create_baseline(self, milestone: str, at: float, description: str = "") -> Baseline:
-        return points.create_baseline(self.store, self.sprint, milestone, at, description)
-
-    def list_baselines(self) -> list[Baseline]:
-        return points.list_baselines(self.store, self.sprint)
-
-    def roll_back_to_baseline(self, baseline: str, at: float) -> Rollback:
-        return points.roll_back_to_baseline(self.store, self.sprint, baseline, at)
-
-    def newest_commits(self, most: int) -> list[str]:
-        return points.newest_commits(self.store, self.sprint, most)
-
-    def go_to(self, commit: str, reason: str, at: float) -> Rollback:
-        return points.go_to(self.store, self.sprint, commit, reason, at)
-
-    def roll_back_check(self, is_good: Callable[[str], bool], most: int = points.SEARCHED) -> str:
-        """The commit a smart rollback would go to; the tip itself when it is good; empty when none is."""
-        return points.last_good(self.store, self.sprint, is_good, most)
-
-    def roll_back_auto(self, at: float, is_good: Callable[[str], bool]) -> Rollback:
-        return points.roll_back_auto(self.store, self.sprint, at, is_good)
-
-    def roll_back_smart(self, at: float, is_good: Callable[[str], bool], most: int = points.SEARCHED) -> Rollback:
-        return points.roll_back_smart(self.store, self.sprint, at, is_good, most)
-
-    def roll_back_undo(self, at: float) -> Rollback:
-        return points.undo(self.store, self.sprint, at)
-
-    def back_up_lane(self, lane: int, name: str, at: float) -> str:
-        """Pin what the lane holds now, before the next attempt starts from another tree. Returns the ref."""
-        return points.back_up_tree(self.store, self.sprint, self.snapshot(lane), name, at)
 
     # ── landing ────────────────────────────────────────────────────────────────────────────────────────────────────
 
