@@ -22,7 +22,8 @@ from engine import files
 from engine.core.model import Struct
 from engine.core.sandboxes import SandboxName
 from engine.perform.checks.run import witness
-from engine.perform.checks.run.execute import Ask, Start, Tools, confined, forget, measured_of, start_of
+from engine.perform.checks.run.execute import Ask, Start, Tools, confined, start_of
+from engine.perform.checks.run.left_behind import forget, measured_of
 from engine.perform.checks.run.measure import Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
