@@ -69,3 +69,17 @@ def test_a_number_that_a_branch_or_a_ref_has_is_not_given_again(tmp_path: Path) 
     assert told.code == 0 and "sprint 005-count-things" in told.out, told.out + told.err
     ground.git("update-ref", "refs/devteam/007-gone/base", "HEAD")
     assert "sprint 008-count-things" in ground.run("plan", "--from", "work.md").out
+
+
+def test_a_list_typed_by_hand_is_a_plan_and_what_was_guessed_is_said(tmp_path: Path) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    typed = "# Count things\n\n1. Write one\n   - it has one line\n2. Write two, too\n   depends on 1\n"
+    ground.write("todo.md", typed)
+    told = ground.run("plan", "--from", "todo.md")
+    assert told.code == 0, told.err
+    assert "a list without boxes: 2 items" in told.out and "guessed every item of the list is a task" in told.out
+    plan = (ground.folder / ".devteam/sprints/002-count-things/plan.md").read_text()
+    assert "- [ ] 1.1 Write one" in plan and "- it has one line" in plan and "depends: 1.1" in plan
+    assert (ground.folder / "todo.md").read_text() == typed
+    status = ground.run("status", "--sprint", "002").out
+    assert "health    not started\n" in status and "PROGRESSING" not in status

@@ -18,6 +18,7 @@ from engine.core.status_words import of_sprint
 from engine.core.wording import plural
 from tui.cli.printing import clock_text
 from tui.kit.glyphs import UNICODE, of_status
+from tui.kit.view import NOT_STARTED, health_reason
 
 PLANNING_WORDS = {
     Stage.GATHER: "the repository is looked at",
@@ -58,7 +59,8 @@ def status_lines(state: State, engine: str, viewers: int | None = None, told: st
         yield f"planning  {about}: {now}" + (f", draft {planning.version}" if planning.version else "")
     if total:
         yield f"tasks     {done} of {total} complete, {plural(state.iterations, 'iteration')}"
-    yield f"health    {state.health.value}: {clean_line(state.health_reason)}"
+    health = clean_line(health_reason(state))
+    yield f"health    {health if health == NOT_STARTED else f'{state.health.value}: {health}'}"
     yield f"spent     ${state.spent_usd:.2f} of ${state.policy.budget.session_usd:.2f} in {plural(state.calls, 'call')}"
     autos = [kind for kind in MAY_BE_AUTO if state.auto_mode(kind)]
     if autos:
