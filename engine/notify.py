@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 
 import msgspec
 from msgspec.structs import replace
@@ -26,7 +26,17 @@ DESKTOP = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIM
 class Notifier:
     """An observer of the journal."""
 
-    def __init__(self, command: str, quiet_hours: str, spawner: Spawner, project: Project, clock: Clock) -> None:
+    def __init__(
+        self,
+        command: str,
+        quiet_hours: str,
+        spawner: Spawner,
+        project: Project,
+        clock: Clock,
+        failed: Callable[[str, str], object] = lambda _how, _said: None,
+    ) -> None:
+        """`failed` hears how the command failed and the end of what it said, the first time in a run."""
+        self._failed: Callable[[str, str], object] | None = failed
         self._command = command
         self._quiet_hours = quiet_hours
         self._spawner = spawner
@@ -84,7 +94,15 @@ class Notifier:
             stdin=msgspec.json.encode(told) + b"\n",
             timeout=SECONDS,
         )
-        self._begun(self._spawner.run(spec))
+        self._begun(self._run(spec))
+
+    async def _run(self, spec: ProcessSpec) -> None:
+        ended = await self._spawner.run(spec)
+        if (ended.reason == "exited" and ended.exit_code == 0) or self._failed is None:
+            return
+        failed, self._failed = self._failed, None
+        how = f"exit code {ended.exit_code}" if ended.reason == "exited" else ended.error or f"ended: {ended.reason}"
+        failed(how, clean_line(ended.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2], 300))
 
     def _begun(self, work: Coroutine[object, object, object]) -> asyncio.Task[object]:
         task: asyncio.Task[object] = asyncio.create_task(work)

@@ -72,6 +72,7 @@ class Session:
         """The last sequence number before this session said anything: who watches later reads on from here."""
         self._config_text = b""
         self._alone = asyncio.Event()
+        self._over = False
         self._stack = contextlib.AsyncExitStack()
         self.answering: Callable[[bytes], bytes] = lambda _query: b'{"error":"this engine answers no queries"}'
         """How a viewer's query is answered, in the link's own form."""
@@ -133,6 +134,7 @@ class Session:
             await asyncio.gather(*helpers, return_exceptions=True)
             self._views.put_back(self._config_text)
             self._views.flush(self.state)
+            self._over = True
             await self._notifier.close()
             self.bus.close()
 
@@ -214,7 +216,9 @@ class Session:
         self._stack.callback(self._log.close)
         self._log.write("opened", version=VERSION, sprint=self.sprint.id, run=run_id, sandbox=mode.name)
         self._views = Views(project, self.sprint)
-        self._notifier = Notifier(config.notify_command, config.quiet_hours, spawner, project, self._clock)
+        self._notifier = Notifier(
+            config.notify_command, config.quiet_hours, spawner, project, self._clock, failed=self._unheard
+        )  # fmt: skip
         self._edits = UsersEdits(
             project,
             self.sprint,
@@ -333,6 +337,18 @@ class Session:
         )
         with reading as journal:
             return list(itertools.islice(journal.read(self.sprint.id, after=after), limit))
+
+    def _unheard(self, how: str, said: str) -> None:
+        """The user's notify_command failed. What it said may hold an address that is a secret: it stays out of the
+        journal."""
+        self._log.write("notify_command", problem=how, said=said)
+        words = f"notify_command failed ({how}): nobody is told until it works"
+        note = ev.Noted(text=words, level="warning", hint="devteam log --engine has what it said")
+        if not self._over:
+            self.runner.tell(note)
+            return
+        with contextlib.suppress(JournalError):
+            self.runner.append(note)
 
     def _welcome(self, viewers: int) -> Welcome:
         state = self.state

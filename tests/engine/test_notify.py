@@ -15,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from engine.clock import SystemClock, VirtualClock
 from engine.core import events as ev
 from engine.core.state import State
@@ -22,6 +24,8 @@ from engine.core.vocabulary import Choice, GateKind, Outcome
 from engine.notify import Notifier
 from engine.perform.process.spawner import ProcessSpawner
 from engine.project import open_project
+from engine.session import Session
+from engine.session_options import Options
 from tests.engine import small
 from tests.patience import eventually
 
@@ -130,3 +134,38 @@ async def test_quiet_hours_keep_it_back_and_tell_it_together(tmp_path: Path) -> 
     said = json.loads(line)
     assert said["kind"] == "blocked" and said["message"].startswith("2 things in your quiet hours: G1:")
     assert said["repository"] == str(tmp_path / "repo")
+
+
+@pytest.mark.parametrize(
+    ("command", "how", "says"),
+    [
+        pytest.param("echo POST hook-1f >&2; exit 3", "exit code 3", "POST hook-1f", id="fails"),
+        pytest.param("no-such-program", "exit code 127", "no-such-program: not found", id="not there"),
+        pytest.param("echo hook-1f >&2; kill -9 $$", "exit code -9", "hook-1f", id="killed"),
+    ],
+)
+async def test_a_command_that_fails_is_said_once_and_what_it_says_stays_out_of_the_journal(
+    tmp_path: Path, command: str, how: str, says: str
+) -> None:
+    """By the last word of the run at the latest: who walks away has to know that nobody calls them."""
+    sprint = small.make(tmp_path / "repo")
+    config = tmp_path / "repo" / ".devteam" / "config.toml"
+    config.write_text(f'notify_command = "{command}"\n{config.read_text()}')
+    project = small.project_of(tmp_path / "repo", tmp_path / "state")
+    options = Options(attended=False, trust="all", speed=1e9)
+    async with Session.open(project, sprint, SystemClock(), options) as session:
+        assert (await session.run()).outcome == "done"
+        facts = session._recorded(0, 10_000)
+    notes = [one.event for one in facts if isinstance(one.event, ev.Noted) and "notify_command" in one.event.text]
+    assert [(note.level, f"({how})" in note.text) for note in notes] == [("warning", True)]
+    assert says not in repr(facts)
+    assert says in (project.state.root / "engine.jsonl").read_text()
+
+
+async def test_one_that_works_is_not_said(tmp_path: Path) -> None:
+    heard: list[str] = []
+    one = notifier(tmp_path, "true")
+    one._failed = lambda how, _said: heard.append(how)
+    await told(one, GATE)
+    await one.close()
+    assert not heard
