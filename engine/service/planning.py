@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -88,11 +90,18 @@ def expected(desk: Desk, folder: SprintFolder) -> str:
     return f"{said}; budget ${config.budget.session_usd:.2f}"
 
 
+_FILE = re.compile(r"\S+\.(md|markdown|mdown|txt|text|rst|org|adoc|json|jsonl|toml|ya?ml)", re.IGNORECASE)
+"""One word with the ending of a document."""
+
+
 def begin(desk: Desk, request: str, today: str, trust: str = "") -> SprintFolder:
     """A new sprint that begins with a request; nothing is made in a repository that may not be worked in."""
     words = request.strip()
     if not words:
         raise UserError("the request is empty", 'devteam plan "what to do"')
+    if _FILE.fullmatch(words):
+        here = "is a file's name" if Path(words).is_file() else "is a file's name, and there is no such file"
+        raise UserError(f"{words} {here}, no request", f"devteam plan --from {shlex.quote(words)}")
     if len(words) > MOST_CHARS:
         raise UserError(f"the request has {len(words):,} characters", f"at most {MOST_CHARS:,}; put the rest in files")
     wanted, commands, known = trusted_hash(desk)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.cli.ground import make
 
 BLOCKS = """# Count things
@@ -47,6 +49,16 @@ def test_prose_is_a_request_and_a_broken_file_is_refused(tmp_path: Path) -> None
     told = ground.run("plan", "--from", "PRD.md", "--unattended", "--trust", "all")
     assert "scenario has no gatherer step" in told.out, told.out + told.err
     assert (ground.folder / ".devteam/sprints/002-shop/request.md").read_text().startswith("# Shop")
+
+
+@pytest.mark.parametrize("command", ["plan", "prd", "implement"])
+@pytest.mark.parametrize("name", ["lost.md", "notes/lost.txt"])
+def test_a_mistyped_file_is_no_idea_that_somebody_is_paid_for(tmp_path: Path, command: str, name: str) -> None:
+    ground = make(tmp_path / "repo", tmp_path / "home")
+    told = ground.run(command, name, "--unattended", "--trust", "all")
+    assert told.code == 4 and f"{name} is a file's name, and there is no such file" in told.err, told.err
+    assert f"devteam plan --from {name}" in told.err
+    assert [one.name for one in (ground.folder / ".devteam/sprints").glob("0*")] == ["001-count-things"]
 
 
 def test_a_draft_is_said_to_need_approval_and_does_not_run(tmp_path: Path) -> None:
