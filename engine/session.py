@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import itertools
 import os
 import uuid
 from collections.abc import AsyncIterator, Callable
@@ -14,7 +13,7 @@ from msgspec.structs import replace
 from engine import VERSION, learnings, preconditions, sign_of_life, state_folder, tidying
 from engine.attendance import Attendance
 from engine.bus import Bus
-from engine.channel.messages import PROTOCOL, Reply, Welcome
+from engine.channel.messages import Reply, Welcome
 from engine.channel.server import ChannelServer
 from engine.clock import Clock
 from engine.config import Config, config_hash, to_policy
@@ -22,7 +21,6 @@ from engine.core import events as ev
 from engine.core.commands import Ack, AnyCommand, Stop
 from engine.core.policy import Policy
 from engine.core.state import State
-from engine.core.waiting import waits_for
 from engine.engine_log import EngineLog
 from engine.inside import by_session
 from engine.journal import Journal, JournalError
@@ -49,6 +47,7 @@ from engine.runner import Runner
 from engine.session_opening import first_words, reconciled
 from engine.session_options import Options
 from engine.settings import agents_of, check_specs, leave_aside, open_workspace
+from engine.told_to_viewers import Recorded, welcome
 from engine.users_edits import UsersEdits
 from engine.view_writer import Views
 
@@ -254,7 +253,7 @@ class Session:
             bus=self.bus,
             obey=self._obey,
             answer=lambda query: self.answering(query),
-            facts=self._recorded,
+            facts=Recorded(project, self.sprint, self._clock),
             inflight=lambda: self.state.inflight,
             welcome=self._welcome,
             on_viewers=self._attendance.viewers,
@@ -330,14 +329,6 @@ class Session:
         ack = await self.runner.put(command)
         return Reply(call=0, ok=ack.ok, detail=ack.detail, late=ack.late)
 
-    def _recorded(self, after: int, limit: int) -> list[ev.Envelope]:
-        """Facts from the journal by a connection of its own, for a viewer that begins or was behind."""
-        reading = Journal.open(
-            self.project.repo.db, clock=self._clock.now, backup_dir=self.project.backups, read_only=True
-        )
-        with reading as journal:
-            return list(itertools.islice(journal.read(self.sprint.id, after=after), limit))
-
     def _unheard(self, how: str, said: str) -> None:
         """The user's notify_command failed. What it said may hold an address that is a secret: it stays out of the
         journal."""
@@ -351,24 +342,8 @@ class Session:
             self.runner.append(note)
 
     def _welcome(self, viewers: int) -> Welcome:
-        state = self.state
-        done, total = state.progress()
-        return Welcome(
-            protocol=PROTOCOL,
-            version=VERSION,
-            pid=os.getpid(),
-            root=str(self.project.root),
-            sprint=self.sprint.id,
-            title=self.sprint.title,
-            viewers=viewers + (self._options.at_terminal and not self._alone.is_set()),
-            health=state.health.value,
-            spent_usd=state.spent_usd,
-            done=done,
-            total=total,
-            waiting=waits_for(state),
-            attended=state.attended,
-            since=state.run_started_at,
-        )
+        here = self._options.at_terminal and not self._alone.is_set()
+        return welcome(self.project, self.sprint, self.state, viewers + here)
 
     def reread(self) -> None:
         """Somebody here has just edited plan.md or config.toml."""

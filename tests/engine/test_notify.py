@@ -26,6 +26,7 @@ from engine.perform.process.spawner import ProcessSpawner
 from engine.project import open_project
 from engine.session import Session
 from engine.session_options import Options
+from engine.told_to_viewers import Recorded
 from tests.engine import small
 from tests.patience import eventually
 
@@ -155,7 +156,7 @@ async def test_a_command_that_fails_is_said_once_and_what_it_says_stays_out_of_t
     options = Options(attended=False, trust="all", speed=1e9)
     async with Session.open(project, sprint, SystemClock(), options) as session:
         assert (await session.run()).outcome == "done"
-        facts = session._recorded(0, 10_000)
+        facts = Recorded(project, sprint, SystemClock())(0, 10_000)
     notes = [one.event for one in facts if isinstance(one.event, ev.Noted) and "notify_command" in one.event.text]
     assert [(note.level, f"({how})" in note.text) for note in notes] == [("warning", True)]
     assert says not in repr(facts)
