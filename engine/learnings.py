@@ -69,18 +69,40 @@ def read_all(root: Path) -> tuple[Learning, ...]:
 
     Of what tasks went through, which is one file a task, the latest: else every call would read all that ever was.
     """
-    places = list(_places(RepoPaths(root=root).sprints))
-    told = [place for place in places if _TASK.match(place.name)]
-    gone = set(told[:-MOST_TASKS])
-    found = (_read(place, place.stat()) for place in places if place not in gone)
+    places = reversed(list(_places(RepoPaths(root=root).sprints)))
+    found = (_read(place, place.stat()) for place in places)
     return tuple(one for one in found if one is not None)
 
 
 def _places(folder: Path) -> Iterator[_Place]:
-    """The files of learnings/, oldest sprint first."""
-    for sprint in _names(folder):
+    """The files of learnings/ that are read, the newest first. Of a sprint whose tasks are too old only the decisions
+    are looked for, and its folder is listed when it changed: a long history costs a call next to nothing."""
+    left = MOST_TASKS
+    for sprint in reversed(_names(folder)):
         inside = f"{folder}/{sprint}/learnings"
-        yield from (_Place(f"{inside}/{name}", sprint, name) for name in _names(inside) if _FILE.search(name))
+        for name in reversed(_learnt(inside) if left else _decisions(inside, _changed(inside))):
+            if not _TASK.match(name):
+                yield _Place(f"{inside}/{name}", sprint, name)
+            elif left:
+                left -= 1
+                yield _Place(f"{inside}/{name}", sprint, name)
+
+
+def _learnt(inside: str) -> list[str]:
+    return [name for name in _names(inside) if _FILE.search(name)]
+
+
+@lru_cache(maxsize=4096)
+def _decisions(inside: str, _seen: int) -> tuple[str, ...]:
+    return tuple(name for name in _learnt(inside) if not _TASK.match(name))
+
+
+def _changed(inside: str) -> int:
+    """When a file came into a folder or left it."""
+    try:
+        return os.stat(inside).st_mtime_ns  # noqa: PTH116  hundreds of them
+    except OSError:
+        return 0
 
 
 def _names(folder: Path | str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -119,3 +120,32 @@ def test_of_what_tasks_went_through_the_latest_are_read_and_every_decision(
     monkeypatch.undo()
     every[-1].path.write_text("# Another word\n")
     assert learnings.read_all(tmp_path)[-1].title == "Another word"
+
+
+def test_of_old_sprints_only_decisions_are_read_and_a_new_one_is_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(learnings, "MOST_TASKS", 3)
+    sprints = tmp_path / ".devteam/sprints"
+
+    def put(sprint: str, name: str) -> None:
+        path = sprints / sprint / "learnings" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# {sprint} {name}\n")
+
+    for sprint in ("001-a", "002-b", "003-c"):
+        for number in (1, 2):
+            put(sprint, f"00{number}-task-1.{number}.md")
+        put(sprint, "003-use-argon.md")
+    names = [one.name for one in learnings.read_all(tmp_path)]
+    assert names == [
+        "001-a/003-use-argon", "002-b/002-task-1.2", "002-b/003-use-argon",
+        "003-c/001-task-1.1", "003-c/002-task-1.2", "003-c/003-use-argon",
+    ]  # fmt: skip
+    listed: list[str] = []
+    real = os.listdir
+    monkeypatch.setattr(os, "listdir", lambda path: (listed.append(str(path)), real(path))[1])
+    assert [one.name for one in learnings.read_all(tmp_path)] == names
+    assert not any("001-a" in path for path in listed), "nothing came or went there"
+    put("001-a", "004-no-redis.md")
+    assert "001-a/004-no-redis" in [one.name for one in learnings.read_all(tmp_path)]
