@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from engine.core.model import CheckKind, ProofVerdict, TaskSpec, Verdict
 from engine.perform.checks.proof.flaky import flips_on_base, history
 from engine.perform.checks.proof.judge import judge, judge_whole, measure_baseline
+from engine.perform.checks.proof.proof_places import line_of_test
 from engine.perform.checks.run.baseline import keep
 from engine.perform.checks.run.command import adopt
 from engine.perform.checks.run.evidence import Store
@@ -93,6 +94,7 @@ async def test_a_red_test_that_turns_green_is_a_proof(bench, place, trees):
     assert [(p.kind, p.name, p.red) for p in judged.proofs] == [
         ("fixed", "tests/test_calc.py::test_half", "assert 4 == 2")
     ]
+    assert [p.line for p in judged.proofs] == [9], "where it failed on the base"
     assert runs(place, judged) == ["R0", "R1", "R0 again", "R3", "boundary", "neighbours", "neighbours R3"], (
         "neither oracle nor tests are touched: R1 is the only full run; the red file is red once more"
     )
@@ -249,6 +251,34 @@ async def test_what_fails(one_bench, changes, says):
     judged = await one_bench(changes)
     assert judged.proof is P.FAIL and says in judged.reason, judged.reason
     assert result(judged).verdict is Verdict.FAIL
+
+
+async def test_a_new_test_is_named_with_its_line(one_bench):
+    new = "from calc import half\n\n\ndef test_nothing():\n    pass\n\n\ndef test_six():\n    assert half(6) == 3\n"
+    judged = await one_bench({"calc.py": FIX, "tests/test_new.py": new})
+    assert ("tests/test_new.py::test_six", 8) in [(p.name, p.line) for p in judged.proofs]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("tests/test_a.py::TestA::test_b[1-x]", "class TestA:\n    async def test_b(self, n):\n        ...\n", 2),
+        ("tests.test_a.TestA.test_b", "import unittest\n\n\nclass TestA:\n    def test_b(self):\n        ...\n", 5),
+        ("test/a.test.js > sums > adds two", "describe('sums', () => {\n  it('adds two', () => {})\n})\n", 2),
+        ("pkg/TestAdd", "package pkg\n\nfunc TestAdd(t *testing.T) {\n}\n", 3),
+        ("tests/test_a.py::test_gone", "def test_other():\n    ...\n", 0),
+    ],
+)
+def test_the_line_of_a_test_is_that_of_its_definition(name, text, line):
+    assert line_of_test(text, name) == line
+
+
+async def test_what_is_printed_is_of_the_run_that_failed(one_bench):
+    """A new test fails, the base's own pass: its assertion is what the next attempt and the human read."""
+    judged = await one_bench({"calc.py": FIX, "tests/test_new.py": "def test_new():\n    assert 40 + 2 == 41\n"})
+    found = result(judged)
+    assert found.exit_code == 1 and "E       assert (40 + 2) == 41" in found.output
+    assert "1 failed" in found.output and found.counts.total == 3
 
 
 async def test_a_test_that_skips_its_failed_assertion_is_not_fixed(bench):

@@ -24,7 +24,7 @@ def fixed(r0: Measurement, r1: Measurement, check: str) -> tuple[list[Proof], li
             proofs += [_proof("fixed", one, check, f"could not be collected: {last_line(case.text)}") for one in passed]
         elif case.outcome in BAD and there is not None and there.outcome == PASSED:
             if UNTOLD in there.reached:
-                proofs.append(_proof("fixed", there, check, last_line(case.text)))
+                proofs.append(_proof("fixed", there, check, last_line(case.text), line_of(case)))
             elif _asserts(case.place) and there.reached and not _reaches(there, case.place):
                 text = f"{case.id} is green now, but never reaches the assertion that failed on the base ({case.place})"
                 faults.append(fail("not-reached", text, there, check))
@@ -32,7 +32,7 @@ def fixed(r0: Measurement, r1: Measurement, check: str) -> tuple[list[Proof], li
                 text = f"{case.id} is green now without reaching any assertion; on the base {case.place} failed"
                 faults.append(fail("not-reached", text, there, check))
             else:
-                proofs.append(_proof("fixed", there, check, last_line(case.text)))
+                proofs.append(_proof("fixed", there, check, last_line(case.text), line_of(case)))
     return proofs, faults
 
 
@@ -45,8 +45,9 @@ def _reaches(case: Case, place: str) -> bool:
     return any(mark.partition(":")[0] == line for mark in case.reached)
 
 
-def _proof(kind: str, case: Case, check: str, red: str) -> Proof:
-    return Proof(kind=kind, name=case.id, check=check, path=case.path, line=line_of(case), red=red[:300])
+def _proof(kind: str, case: Case, check: str, red: str, failed_at: int = 0) -> Proof:
+    line = line_of(case) or failed_at
+    return Proof(kind=kind, name=case.id, check=check, path=case.path, line=line, red=red[:300])
 
 
 def new_tests(

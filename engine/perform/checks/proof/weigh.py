@@ -20,6 +20,7 @@ from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbo
 from engine.perform.checks.proof.new_names import names_alone
 from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
 from engine.perform.checks.proof.plain_changes import WORDS
+from engine.perform.checks.proof.proof_places import with_lines
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
@@ -35,11 +36,15 @@ from engine.perform.checks.proof.weigh_asked import AskedOfTheChange
 from engine.perform.checks.proof.weigh_base import FEW
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
+from engine.perform.checks.run.left_behind import TAIL
 from engine.perform.checks.run.measure import BAD, PASSED, Measurement
 from engine.perform.checks.run.moving_names import masks_of, settle
 from engine.perform.checks.run.room import enter
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
+
+TESTS_FAILED = 1
+"""Exit code of every runner that we read."""
 
 
 class Weighing(AskedOfTheChange):
@@ -246,11 +251,21 @@ class Weighing(AskedOfTheChange):
             self.results.insert(0, result) if spec in self.tests else self.results.append(result)
 
     def _with_r2(self, spec: CheckSpec, run: Measurement) -> Measurement:
-        """Counts of an iteration that did not come to R4: R1's tests and those the change brings."""
+        """Counts of an iteration that did not come to R4: R1's tests and those the change brings; what is printed is of
+        the runs in which tests fail."""
+        if not run.report.counts_tests:
+            return run
         cases = {case.id: case for case in run.report.cases}
-        for part in self.r2.get(spec.name, ()):
+        parts = self.r2.get(spec.name, ())
+        for part in parts:
             cases |= {case.id: case for case in part.report.cases}
-        return replace(run, report=replace(run.report, cases=tuple(cases.values()))) if run.report.counts_tests else run
+        red = [one for one in (run, *parts) if any(case.outcome in BAD for case in one.report.cases)]
+        code = next(
+            (one.exit_code for one in red if run.exit_code == 0 and one.exit_code == TESTS_FAILED), run.exit_code
+        )
+        text = "\n\n".join(one.output for one in red)[-TAIL:] or run.output
+        report = replace(run.report, cases=tuple(cases.values()))
+        return replace(run, report=report, exit_code=code, output=text)
 
     def only(self, results: Iterable[CheckResult]) -> Weighed:
         """Results without a verdict on proof: the final checks of a sprint."""
@@ -299,7 +314,7 @@ class Weighing(AskedOfTheChange):
             outcome=outcome,
             results=tuple(self.results),
             findings=tuple(findings),
-            proofs=tuple(self.proofs),
+            proofs=with_lines(self.proofs, {one.path: one.after for one in self.change.owned if one.after is not None}),
             questions=(*questions, *unshown),
             runs=tuple(self.trial.runs),
             notes=(*self.notes, *weaker),
