@@ -28,7 +28,7 @@ RUN = Path(__file__).parent / "run.jsonl.gz"
 Picture = tuple[str, str, tuple[int, int], tuple[str, ...], dict[str, object]]
 PICTURES: tuple[Picture, ...] = (
     ("hero", "work", (132, 38), (), {}),
-    ("gate", "gates", (132, 40), ("right_square_bracket",), {}),
+    ("gate", "gates", (132, 40), ("right_square_bracket",) * 2, {}),
     ("morning", "end", (132, 36), (), {}),
     ("evidence", "end", (120, 34), ("e", *("down",) * 8), {}),
     ("cost", "end", (120, 34), ("dollar_sign",), {}),
