@@ -141,7 +141,8 @@ def _opened(turn: Turn, under_way: bool) -> bool:
 def _drop_doomed(turn: Turn) -> None:
     for task, reason in selection.doomed(turn.state):
         first = selection.in_the_way(turn.state, task)
-        action = f"it opens again with: devteam retry {first}" if first else f"mend the plan; devteam retry {task.id}"
+        opens = f"devteam retry {first}; this task then opens again by itself"
+        action = opens if first else f"correct depends: in the plan, then: devteam retry {task.id}"
         turn.say(ev.TaskEnded(task=task.id, decision=Decision.BLOCKED, reason=reason, action=action))
 
 

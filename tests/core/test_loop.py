@@ -115,7 +115,7 @@ def test_after_the_council_one_attempt_then_blocked_and_the_sprint_goes_on() -> 
         "1.4": Status.COMPLETE,
     }
     assert world.state.tasks["1.2"].reason == "depends on 1.1, which is blocked"
-    assert world.state.tasks["1.2"].action == "it opens again with: devteam retry 1.1"
+    assert world.state.tasks["1.2"].action == "devteam retry 1.1; this task then opens again by itself"
     assert world.state.outcome == "blocked"
 
 

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from tui.app.application import DevteamApp
 from tui.kit import paint
-from tui.kit.arrange import WORK_LEAST
+from tui.kit.arrange import TILE_LEAST, TILE_WIDTH
 from tui.kit.canvas import Canvas
 from tui.kit.framed import Framed
 from tui.kit.glyphs import plain_ascii
@@ -141,21 +141,39 @@ def blanks(row: str, width: int) -> int:
 
 
 def beside(pane: Pane, others: list[Pane]) -> int:
-    """Columns that are free over the whole height of what stands beside a pane; an output gives away only what it has
-    beyond the width that it needs to be read."""
+    """Columns that text may take of what stands beside a pane: those that are free over its whole height; of an output,
+    which lays out its lines anew in any width, all beyond those that it needs to be read."""
     free = 0
     for other in others:
         near = 0 <= other.region.x - pane.region.right <= FRAME or 0 <= pane.region.x - other.region.right <= FRAME
         if near and other.region.y < pane.region.bottom and pane.region.y < other.region.bottom:
             talk = isinstance(other.canvas, LineView)
-            to_give = other.region.width - WORK_LEAST if talk else other.region.width
-            free = max(free, min(other.free_columns, to_give))
+            free = max(free, other.region.width - TILE_WIDTH if talk else other.free_columns - A_WORD)
     return free
+
+
+def hidden_beside_room(app: DevteamApp) -> list[str]:
+    """Panes that hide rows while one above or below them, in the same column, has rows to spare."""
+    wrong = []
+    shown = panes(app)
+    for pane in shown:
+        missing = len(pane.canvas.lines) - pane.region.height + 2
+        if missing <= 0 or isinstance(pane.canvas, LineView) or not isinstance(pane.canvas, Framed):
+            continue
+        for other in shown:
+            near = abs(other.region.y - pane.region.bottom) <= 1 or abs(pane.region.y - other.region.bottom) <= 1
+            if not near or other.region.x != pane.region.x or other.region.width != pane.region.width:
+                continue
+            talk = isinstance(other.canvas, LineView)
+            free = other.region.height - TILE_LEAST if talk else other.free_rows
+            if free > 0:
+                wrong.append(f"#{pane.canvas.id} hides {missing} rows, #{other.canvas.id} has {free} rows to spare")
+    return wrong
 
 
 def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
     """Every word that was cut although there was room for the rest: in its row, below it, or in the pane beside it."""
-    wrong = on_borders(app, cuts)
+    wrong = [*on_borders(app, cuts), *hidden_beside_room(app)]
     shown = panes(app)
     for pane in shown:
         name = pane.canvas.id or type(pane.canvas).__name__
@@ -166,7 +184,7 @@ def cut_beside_room(app: DevteamApp, cuts: Cuts) -> list[str]:
                     wrong.append(f"#{name}: {missing} cells are cut beside {free} blanks: {row!r}")
                 elif missing <= pane.free_rows * pane.width and not code:
                     wrong.append(f"#{name}: {missing} cells are cut above {pane.free_rows} free rows: {row!r}")
-                elif missing <= (free := beside(pane, shown) - A_WORD) and not code:
+                elif missing <= (free := beside(pane, shown)) and not code:
                     wrong.append(f"#{name}: {missing} cells are cut, the pane beside has {free} free columns: {row!r}")
     return wrong
 

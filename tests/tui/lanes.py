@@ -257,6 +257,25 @@ def live_lanes(lanes: int, gates: int = 0, more: int = 0, ended: bool = False) -
     return link
 
 
+def with_long_titles(lanes: int) -> LiveLink:
+    """As several lanes, with titles of every length up to a hundred cells."""
+    made, *rest = several(lanes)
+    assert isinstance(made, ev.Envelope) and isinstance(made.event, ev.SprintCreated)
+    plan = made.event.plan
+
+    def longer(spec: TaskSpec, at: int) -> TaskSpec:
+        more = "also for those who come by the other door, and say so in the log and in the documentation"
+        return replace(spec, title=f"{spec.title} {more[: 12 * (at % 6)]}".strip())
+
+    phases = tuple(
+        replace(phase, tasks=tuple(longer(spec, at) for at, spec in enumerate(phase.tasks))) for phase in plan.phases
+    )
+    created = replace(made.event, plan=replace(plan, phases=phases))
+    link = LiveLink((replace(made, event=created), *rest), name="004-several", at_end=False)  # type: ignore[arg-type]
+    link.sent = []
+    return link
+
+
 def many_tasks(count: int) -> LiveLink:
     """One lane at work in a plan of so many tasks."""
     return live_lanes(1, more=count)

@@ -24,7 +24,10 @@ def situations(draw: st.DrawFn) -> Contents:
         running=running,
         titles=draw(st.integers(16, 120)),
         tasks=draw(st.integers(0, 320)),
-        stages=draw(st.integers(1, 14)),
+        stages=draw(st.integers(9, 14)),
+        squeezed=draw(st.integers(5, 8)),
+        squeezed_left=draw(st.integers(5, 8)),
+        decision=draw(st.integers(0, 3)),
         facts=draw(st.integers(0, 14)),
         ladder=draw(st.integers(4, 20)),
         health=draw(st.integers(1, 24)),
@@ -38,6 +41,9 @@ def test_everything_has_its_place(width: int, height: int, what: Contents) -> No
     rows = height - plan.strip - plan.narrow
     assert 0 <= plan.strip <= height - 7
     assert plan.iteration <= rows
+    stages = (what.squeezed_left if plan.left else what.squeezed - what.decision) + 2
+    if rows - stages >= TILE_LEAST:
+        assert plan.iteration >= stages, "the stages are whole before an output has more than it needs"
     if plan.narrow:
         assert width < 100
         return

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core.model import CheckKind, CheckResult, Criterion, Proof, Review, Verdict
+from engine.core.model import CheckKind, CheckResult, Criterion, Decision, Proof, Review, TestCounts, Verdict
 from engine.core.state import State
 from engine.core.vocabulary import Outcome
 from engine.link.protocol import SprintLine
@@ -24,7 +24,7 @@ from tests.tui.test_drawing import lanes_state
 from tests.tui.test_flight import flown
 from tui.kit import hunks
 from tui.kit.axis import Axis
-from tui.kit.iteration_facts import IterationFacts
+from tui.kit.iteration_facts import Iterated, IterationFacts
 from tui.kit.paint import cells_of, plain
 from tui.kit.tracks import STEPS, round_times
 from tui.kit.view import View
@@ -133,6 +133,39 @@ def test_the_reviews_word_is_whole_whatever_stands_beside_it(width: int, approve
     assert "…" not in row and ("approved" in row or "0 changes requested" in row)
 
 
+def test_an_iteration_keeps_its_own_numbers_when_it_is_checked_again_over_a_new_base() -> None:
+    def measured(passed: int) -> ev.ChecksFinished:
+        counts = TestCounts(passed=passed, total=passed)
+        result = CheckResult(name="tests", kind=CheckKind.TESTS, verdict=Verdict.PASS, counts=counts)
+        return ev.ChecksFinished(id="e1", task="1.1", tree="t", base="b", purpose="task", results=(result,))
+
+    happened = (
+        ev.IterationStarted(task="1.1", iteration=1, rung=0),
+        measured(5),
+        ev.Decided(task="1.1", iteration=1, rung=0, decision=Decision.COMPLETE, reason="all checks pass"),
+        measured(7),
+    )
+    known = Iterated()
+    for seq, event in enumerate(happened, 1):
+        known.take(ev.Envelope(seq=seq, at=float(seq), stream="s", event=event))
+    state = lanes_state(2, 0)
+    told = plain(report_lines(looked_at(state), state.tasks["1.1"], 1, known.found["1.1", 1], None, 70)).split("\n")
+    assert any(re.match(r"tests +✔ 5 of 5 pass", row) for row in told)
+    assert any(re.match(r"new base +✔ 7 of 7 pass", row) for row in told)
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_why_a_check_fails_is_said_once_and_never_cut(width: int) -> None:
+    why = "tests/test_settle.py::test_fewest_payments fails in R2: AssertionError: assert 2 == 3 and 1 more"
+    failed = CheckResult(name="tests", kind=CheckKind.TESTS, verdict=Verdict.FAIL, reason=why)
+    state = lanes_state(2, 0)
+    for reason, rows in ((f"failure 2 of 3; tests: {why}", 0), ("failure 2 of 3", 1)):
+        facts = IterationFacts(checks=(failed,), decision=Decision.ITERATE, reason=reason)
+        lines = report_lines(looked_at(state), state.tasks["1.1"], 1, facts, None, width)
+        _, _, stages = " ".join(plain(lines).split()).partition("STAGES")
+        assert "".join(stages.split()).count("".join(why.split())) == rows
+
+
 SPRINTS = tuple(
     SprintLine(id=name, title="", status=status, done=done, total=4, at=1_700_000_000.0 + 90_000 * done)
     for name, status, done in (("003-add-login", "running", 2), ("002-export-as-csv", "done", 4), ("001-a", "done", 3))
@@ -147,6 +180,9 @@ def test_the_sprints_stand_in_columns(width: int) -> None:
         found = [match.start() for row in rows if (match := re.search(pattern, row))]
         assert len(found) in (0, len(rows)) and len(set(found)) <= 1, pattern
     assert all("/4" in row and sprint.id in row for row, sprint in zip(rows, SPRINTS, strict=True))
+    named = [replace(sprint, id=f"{sprint.id}-{'x' * (width - 6 - len(sprint.id))}") for sprint in SPRINTS]
+    for row, sprint in zip(sprint_rows(looked_at(lanes_state(1, 0)), named, width), named, strict=True):
+        assert sprint.id in plain([row]), "a name is worth more than a count"
 
 
 def test_the_plot_of_the_cost_is_as_long_as_the_sprint_was() -> None:

@@ -18,6 +18,7 @@ from tests.patience import Deadline
 from tests.tui.driving import app_on, press, settle
 from tests.tui.lanes import DIFF, live_lanes, several
 from tests.tui.links import LiveLink, live
+from tests.tui.reading import text_of
 from tui.app.application import DevteamApp
 from tui.kit.diffing import parse
 from tui.kit.glyphs import UNICODE
@@ -123,6 +124,8 @@ def test_the_morning_says_everything() -> None:
         accepted = sum(len(task.spec.accept) for task in state.tasks.values())
         assert f"of {accepted} met" in said and "proof: test_blank_lines_are_passed_over" in said
         assert "2 WAITING FOR YOU" in said and "to do: set DATABASE_URL" in said and "no database" in said
+        others = sum(not task.ended for task in state.tasks.values())
+        assert f"devteam run goes on with the {others} other tasks" in said
         assert "1 override" in said and "you accepted it as it is" in said
         assert (
             f"{money(state.spent_usd)} of $20.00" in said
@@ -185,6 +188,16 @@ def test_every_criterion_has_its_proof_or_says_that_nobody_looked() -> None:
         assert word in text
     view = View(state=state, selected="1.3", gate=state.gates["G1"])
     assert "not reviewed yet" in plain(proof_lines(view, state.gates["G1"], (), 60))
+
+
+@pytest.mark.parametrize("width", [50, 76])
+def test_what_the_review_said_is_not_said_again_below_it(width: int) -> None:
+    state = state_of(2, 2)
+    task = state.tasks["1.4"]
+    gate = replace(state.gates[task.gate], body="Small, and its test was red before.\nagent: it was easy")
+    told = plain(proof_lines(View(state=state, selected="1.4", gate=gate, now=state.now), gate, (), width))
+    said = " ".join(told.split())
+    assert said.count("Small, and its test was red before.") == 1 and "agent: it was easy" in said
 
 
 def test_a_proof_stands_only_under_the_criterion_whose_test_it_is() -> None:
@@ -335,7 +348,7 @@ async def test_the_morning_is_drawn_whenever_it_has_its_place(monkeypatch: pytes
     app = app_on(live_lanes(3, ended=True))
     async with app.run_test(size=(120, 40)) as pilot:
         await settle(pilot)
-        await press(pilot, "h", "h")
+        await press(pilot, "h")
         assert app.screen.mode is Mode.FLIGHT
         app.screen.morning.set_lines([])
         early: list[object] = []
@@ -367,6 +380,23 @@ async def test_the_mode_follows_the_situation_and_the_key() -> None:
         link.more(ev.RunEnded(run="r1", outcome="stopped", reason="by you"))
         await settle(pilot)
         assert app.screen.mode is Mode.MORNING
+        for said, mode in (("h flight strip", Mode.FLIGHT), ("h result", Mode.MORNING)):
+            assert said in text_of(app)[-1]
+            await press(pilot, "h")
+            assert app.screen.mode is mode, "the key does what the footer calls it"
+
+
+async def test_the_desk_of_an_ended_run_has_a_card_chosen() -> None:
+    link = live_lanes(3, ended=True)
+    app = app_on(link)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        link.more(ev.TaskEnded(task="2.1", decision=Decision.BLOCKED, reason="depends on 1.1", action="retry 1.1"))
+        await settle(pilot)
+        assert app.screen.mode is Mode.MORNING and app.view.selected != "2.1" and "h 1 waiting" in text_of(app)[-1]
+        await press(pilot, "h")
+        assert app.screen.mode is Mode.DESK and app.view.selected == "2.1"
+        assert any("▌■ blocked 2.1" in row for row in text_of(app))
 
 
 async def test_output_of_every_task_can_be_read_after_reopening() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import cache
 
@@ -18,7 +19,7 @@ from engine.core.state import State
 from engine.core.wording import plural
 from engine.link.protocol import LinkStatus
 from tests.tui.driving import app_on, drawn, press, running, settle
-from tests.tui.lanes import several
+from tests.tui.lanes import live_lanes, several
 from tests.tui.links import live
 from tests.tui.reading import text_of
 from tui.kit.axis import Axis
@@ -134,6 +135,13 @@ def test_what_is_needed_outranks_health() -> None:
     assert ahead.basis == "from 4 tasks done in this sprint"
 
 
+def test_a_task_far_beyond_its_forecast_is_not_called_almost_done() -> None:
+    state = lanes_state(4, 0)
+    dear = replace(state.tasks["1.5"], spent_usd=40.0)
+    ahead = outlook(replace(state, tasks={**state.tasks, "1.5": dear}), state.now)
+    assert ahead.usd > 4.0 and ahead.usd > outlook(state, state.now).usd
+
+
 async def test_a_lost_engine_is_not_called_healthy() -> None:
     async with running("parallel") as (app, _pilot, _link):
         state = app.view.state
@@ -166,6 +174,27 @@ def test_a_share_of_covered_lines_is_the_number_that_was_measured() -> None:
 @pytest.mark.parametrize(("number", "words"), [(0, "0 tests"), (1, "1 test"), (2, "2 tests")])
 def test_one_is_no_plural(number: int, words: str) -> None:
     assert plural(number, "test") == words
+
+
+async def test_nothing_is_drawn_on_a_page_that_is_being_closed() -> None:
+    """Leaving takes a while on a busy machine; a frame that is due then has no widgets any more."""
+    app = app_on(live_lanes(2))
+    failed: list[Exception] = []
+
+    async def frames() -> None:
+        while True:
+            app.redraw()
+            try:
+                app.frame()
+            except Exception as error:
+                failed.append(error)
+            await asyncio.sleep(0)
+
+    async with app.run_test(size=(120, 40)) as pilot:
+        await settle(pilot)
+        at_work = asyncio.create_task(frames())
+    at_work.cancel()
+    assert failed == []
 
 
 async def test_toasts_never_lie_on_the_gate() -> None:

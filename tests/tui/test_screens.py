@@ -7,6 +7,7 @@ property over them (`wrong_with`). Few are kept as pictures too, for what text d
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -15,12 +16,14 @@ import pytest
 from screenshots.make import link_at, recorded
 from tests.tui.cuts import watched
 from tests.tui.driving import app_on, drawn, press, settle
-from tests.tui.lanes import live_lanes, many_tasks
+from tests.tui.lanes import live_lanes, many_tasks, with_long_titles
 from tests.tui.links import LiveLink, live
 from tests.tui.planned import live_planning, with_repository
 from tests.tui.reading import same_as_kept, text_of, wrong_with
 from tui.app.application import DevteamApp
 from tui.app.pages import PAGES
+from tui.kit.paint import plain
+from tui.panels.strip import StripPanel
 
 Size = tuple[int, int]
 SIZES: tuple[Size, ...] = ((80, 24), (100, 30), (120, 40), (160, 45), (200, 50), (240, 60))
@@ -106,6 +109,36 @@ async def test_main_screen(name: str, look: str, sizes: list[Size], monkeypatch:
     assert not any(differs), "\n".join(differs)
 
 
+def titled() -> Iterable[Any]:
+    yield pytest.param(4, [(80, 24), (100, 30), (120, 40)], id="4 lanes")
+    yield pytest.param(8, [(120, 40)], id="8 lanes")
+    for lanes in (1, 2, 4, 8):
+        yield pytest.param(lanes, list(SIZES), id=f"{lanes} lanes at every size", marks=SLOW)
+
+
+@pytest.mark.parametrize(("lanes", "sizes"), titled())
+async def test_long_titles_are_whole_where_there_is_room(lanes: int, sizes: list[Size]) -> None:
+    """The same property; and every lane of the strip says its rung, whatever its title."""
+    for size in sizes:
+        app = app_on(with_long_titles(lanes))
+        with watched() as cuts:
+            async with app.run_test(size=size) as pilot:
+                await at_size(pilot, size)
+                assert wrong_with(app, cuts) == [], f"{lanes} lanes at {size}"
+                strip = plain(app.screen.query_one(StripPanel).lines).split("\n")
+                said = sum(bool(re.search(r"\b(haiku|sonnet|opus)\b", row)) for row in strip)
+                assert said == lanes, f"{lanes} lanes at {size}: {strip}"
+
+
+async def test_every_card_is_seen_where_the_proof_leaves_room() -> None:
+    for lanes, size in ((8, (240, 60)), (8, (120, 40)), (2, (80, 24))):
+        app = app_on(live_lanes(lanes, gates=lanes))
+        with watched() as cuts:
+            async with app.run_test(size=size) as pilot:
+                await at_size(pilot, size)
+                assert wrong_with(app, cuts) == [], f"{lanes} gates at {size}"
+
+
 MOMENTS = 12
 """Of a real run, evenly over all that happened in it."""
 
@@ -128,9 +161,11 @@ async def test_a_real_run_is_whole_at_any_moment(places: list[int], sizes: list[
                     assert wrong_with(app, cuts) == [], f"moment {place} at {size}"
                     for page in ("evidence", "iterations", "questions"):
                         app.act(page)
-                        await settle(pilot)
-                        await drawn(pilot)
-                        assert wrong_with(app, cuts) == [], f"{page} at moment {place} at {size}"
+                        for up in range(3 if page == "iterations" else 1):
+                            await press(pilot, *["up"] * up)
+                            await settle(pilot)
+                            await drawn(pilot)
+                            assert wrong_with(app, cuts) == [], f"{page} at moment {place} at {size}, {up} up"
 
 
 KEPT_PAGES = ((80, 24), (160, 45))

@@ -38,6 +38,8 @@ class LiveApp(TerminalApp):
     def frame(self) -> None:
         """The one flush timer: fold what came, and draw if anything that is seen may have changed."""
         self._hurried = False
+        if not self.is_running:  # it is being left: pages lose their widgets one after the other
+            return
         self.typed.look()
         changed = self.feed.flush()
         if self._live_feed is not None:

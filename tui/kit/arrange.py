@@ -15,14 +15,17 @@ MOST_TILES = 8
 SIDE = 33
 WORK_LEAST = 46
 TASKS_LEAST = 30
+TASKS_WIDEST = 96
+NARROW = 100
+"""Cells of a screen below which one column is shown at a time."""
 BESIDE_TITLE = 14
 """Cells of the iteration and the time beside the title of a task."""
 WORK_ROWS = 10
 """Rows that the work below the strip keeps."""
 LEAST = 4
 """Rows of a pane that says anything."""
-SQUEEZED = 7
-"""Rows of the iteration pane with the checks beside the tests on one row."""
+OUTPUT_LEAST = 3
+"""Rows of an output on a small screen."""
 STAGES_LEAST = 36
 """Cells of a column in which the stages of an iteration are whole."""
 EVENTS_LEAST = 30
@@ -47,6 +50,12 @@ class Contents(Struct, frozen=True, kw_only=True):
     """The same in a column that is as wide as the longest title."""
     stages: int = 9
     """Rows of the iteration pane."""
+    squeezed: int = 5
+    """The same with the checks beside each other, in the narrowest column it may stand in beside the list of tasks."""
+    squeezed_left: int = 5
+    """The same in the column of the list."""
+    decision: int = 0
+    """How many of the squeezed rows are the decision and its reason: a lane's output is worth more than they are."""
     facts: int = 0
     """Rows of what the plan says of the chosen task, under the list."""
     ladder: int = 6
@@ -85,12 +94,13 @@ def arrange(width: int, height: int, what: Contents) -> Arrangement:
 
     Every lane at work keeps an output: before one has none the strip has one row a lane, and the outputs are squeezed.
     """
-    narrow = width < 100
+    narrow = width < NARROW
     room, half = height - WORK_ROWS - (1 if narrow else 0), height // 2
     strip = strip_rows(what.lanes, room, half)
     if narrow:
         rows = height - strip - 1
-        stages = max(6, min(what.stages + 2, rows // 2 if rows >= 16 else 7))
+        least = min(what.squeezed - what.decision + 2, rows - OUTPUT_LEAST)
+        stages = max(6, least, min(what.stages + 2, rows // 2 if rows >= 16 else 7))
         return Arrangement(strip=strip, iteration=stages, narrow=True)
     best = _below(width, height - strip, strip, what)
     if best.tiles < min(what.running, MOST_TILES):
@@ -112,17 +122,19 @@ def _below(width: int, rows: int, strip: int, what: Contents) -> Arrangement:
 def _columns(width: int, rows: int, strip: int, what: Contents, *, wide: bool) -> Arrangement:
     tasks, side = columns_of(width, what.titles, wide=wide)
     work = width - tasks - side
-    stages = max(6, min(what.stages + 2, rows - TILE_HEIGHT))
+    whole = min(what.squeezed - what.decision + 2, rows - TILE_LEAST)  # an output may be squeezed for them
+    stages = max(6, whole, min(what.stages + 2, rows - TILE_HEIGHT))
     left = tasks >= STAGES_LEAST and rows - stages >= min(what.tasks + 2, LIST_ROWS)
     if left:  # the titles of the tasks are worth more than a row for each check
-        stages = min(stages, max(SQUEEZED + 1, rows - what.tasks - 2))
+        stages = min(stages, max(what.squeezed_left + 2, rows - what.tasks - 2))
     listed = what.tasks + what.facts + 2
     below = listed + (stages if left else 0)
     list_rows = listed if tasks >= EVENTS_LEAST and below + EVENT_ROWS <= rows else 0
     columns, lines = tiles(work, rows - (0 if left else stages), what.running)
-    if not left and columns * lines < what.running and what.running > 1 and rows - SQUEEZED >= TILE_HEIGHT:
-        stages = min(stages, SQUEEZED)
-        columns, lines = tiles(work, rows - stages, what.running)
+    for least in () if left else (what.squeezed + 2, what.squeezed - what.decision + 2):
+        if columns * lines < what.running and what.running > 1 and rows - least >= TILE_HEIGHT:
+            stages = min(stages, least)
+            columns, lines = tiles(work, rows - stages, what.running)
     ladder, health, recent = side_rows(rows, what, events=not list_rows)
     return Arrangement(
         strip=strip,
@@ -146,13 +158,14 @@ def columns_of(width: int, titles: int, *, wide: bool = False) -> tuple[int, int
     `wide`: as wide as the longest title, while the work keeps what it needs; on a large screen it always is, with what
     stands beside titles.
     """
-    whole = titles - BESIDE_TITLE + 4
+    whole = titles - BESIDE_TITLE + 4 + wide  # a list that asks for more may scroll: its bar takes a cell
+    widest = TASKS_WIDEST if wide else STAGES_LEAST
     if width >= ROOMY:
-        tasks = max(44, min(titles + 4, 66))
+        tasks = max(44, min(titles + 4, 66), min(whole, width - SIDE - TILE_WIDTH, widest))
     elif (most := width - SIDE - WORK_LEAST) >= TASKS_LEAST:
-        tasks = max(min(STAGES_LEAST, most), min(whole, most, 66 if wide else STAGES_LEAST))
+        tasks = max(min(STAGES_LEAST, most), min(whole, most, widest))
     else:  # no column at the side
-        tasks = max(24, min(whole, width - TILE_WIDTH - 4, 44 if wide else TASKS_LEAST))
+        tasks = max(24, min(whole, width - TILE_WIDTH, widest if wide else TASKS_LEAST))
     side = min(62, max(SIDE, (width - tasks - 2 * TILE_WIDTH) * 3 // 4)) if width >= 150 else SIDE
     return (tasks, side) if width - tasks - side >= WORK_LEAST else (tasks, 0)
 
@@ -182,7 +195,8 @@ def side_rows(rows: int, what: Contents, *, events: bool = True) -> tuple[int, i
     ladder, health = what.ladder + 2, what.health + 2
     if events and ladder + health + EVENT_ROWS <= rows:
         return ladder, health, True
-    if ladder + min(health, (what.health_least or what.health) + 2) > rows:
-        ladder = max(5, min(ladder, rows * ladder // (ladder + health)))
+    least = min(health, (what.health_least or what.health) + 2)
+    if ladder + least > rows:
+        ladder = max(5, min(ladder, max(rows * ladder // (ladder + health), rows - least)))
     ladder = min(ladder, max(5, rows - LEAST))
     return ladder, max(LEAST, rows - ladder), False

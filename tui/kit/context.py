@@ -8,6 +8,7 @@ from engine.core.model import Struct
 from engine.core.state import Status
 from tui.kit.jumps import Jump, next_task
 from tui.kit.keys import ACTIONS, GATE_CHOICES, Action
+from tui.kit.modes import Mode, mode_for
 from tui.kit.needs import needs
 from tui.kit.view import View
 
@@ -133,7 +134,8 @@ def works(here: Situation, name: str) -> bool:
         case "follow":
             return name in here.own and not (here.mode == "flight" and view.following)
         case "desk":
-            return here.page == "dashboard" and (here.mode != "flight" or bool(needs(state)))
+            there = here.mode != Mode.FLIGHT or mode_for(view) is Mode.MORNING
+            return here.page == "dashboard" and (there or bool(needs(state)))
         case "look_back":
             return live and here.page == "dashboard"
         case "replay":
@@ -187,8 +189,11 @@ def label(here: Situation, action: Action) -> str:
             return "resume"
         case "quit" if here.inline:
             return "quit"
-        case "desk" if here.mode == "flight":
-            return f"{waiting} waiting" if (waiting := len(needs(view.state))) else "desk"
+        case "desk" if here.mode == Mode.FLIGHT and mode_for(view) is Mode.MORNING:
+            return "result"
+        case "desk" if here.mode != Mode.DESK:
+            waiting = len(needs(view.state))
+            return f"{waiting} waiting" if waiting else "desk" if here.mode == Mode.FLIGHT else "flight strip"
         case "desk":
             return "flight strip"
         case "search" if here.pane in ("tasks", "list"):

@@ -23,6 +23,8 @@ class IterationFacts(Struct, frozen=True, kw_only=True):
     """What this attempt changed."""
     reverted: tuple[str, ...] = ()
     checks: tuple[CheckResult, ...] = ()
+    merged: tuple[CheckResult, ...] = ()
+    """The checks once more, after it was decided: over what was committed meanwhile."""
     review: Review | None = None
     decision: Decision | None = None
     reason: str = ""
@@ -59,7 +61,9 @@ class Iterated:
             case ev.ScopeChecked(task=task, verdict=verdict, attempt_changes=changes, reverted=reverted, tree=tree):
                 self._put(task, replace(self._of(task), scope=verdict, changes=changes, reverted=reverted, tree=tree))
             case ev.ChecksFinished(task=task, results=results, purpose="task"):
-                self._put(task, replace(self._of(task), checks=results))
+                known = self._of(task)
+                again = known.checks and known.decision is not None
+                self._put(task, replace(known, merged=results) if again else replace(known, checks=results))
             case ev.ReviewFinished(task=task, review=review):
                 self._put(task, replace(self._of(task), review=review))
             case ev.Decided(task=task, decision=decision, reason=reason):

@@ -8,7 +8,8 @@ from engine.core.state import State, Status, TaskState
 from engine.core.wording import plural
 
 LEAST = 0.1
-"""Share of its forecast that a running task still has, however long it has run."""
+"""Share of its forecast, or of what it has taken where that is more, that a running task still has: one that is far
+beyond its forecast is not almost done."""
 
 
 class Outlook(Struct, frozen=True, kw_only=True):
@@ -53,8 +54,8 @@ def outlook(state: State, now: float) -> Outlook:
     usd, work = 0.0, []
     for task, guess in left:
         took = max(0.0, now - task.started_at) if task.started_at else 0.0
-        usd += max(guess.usd * LEAST, guess.usd - task.spent_usd)
-        work.append(max(guess.seconds * LEAST, guess.seconds - took))
+        usd += _left(guess.usd, task.spent_usd)
+        work.append(_left(guess.seconds, took))
     lanes = max(1, min(state.policy.lanes, len(left)))
     seconds = max(sum(work) / lanes, max(work))
     if known.here:
@@ -64,6 +65,10 @@ def outlook(state: State, now: float) -> Outlook:
     else:
         basis = "is a guess: no task is done yet"
     return Outlook(usd=usd, seconds=seconds, tasks=len(left), basis=basis)
+
+
+def _left(expected: float, taken: float) -> float:
+    return max(LEAST * max(expected, taken), expected - taken)
 
 
 def cost_of(state: State, tasks: tuple[str, ...]) -> float:

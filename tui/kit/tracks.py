@@ -155,8 +155,9 @@ Column = tuple[float, float, str]
 """When, how high from 0 to 1, and in which style."""
 
 
-def columns(view: View, points: Sequence[Column], track: Track, right: str) -> Line:
-    """A row of columns: how a measure grew, and at the right edge what it will come to."""
+def columns(view: View, points: Sequence[Column], track: Track, right: str, more: int = 0) -> Line:
+    """A row of columns: how a measure grew, and at the right edge what it will come to; `more`: cells beyond the time
+    that are free for that."""
     steps = view.glyphs.spark
     seen = [(track.cell(when), value, style) for when, value, style in points if when <= track.now]
     now = track.cell(track.now)
@@ -170,7 +171,7 @@ def columns(view: View, points: Sequence[Column], track: Track, right: str) -> L
             cells.append((" ", ""))
         else:
             cells.append((steps[max(0, round(share(held, 1.0) * (len(steps) - 1)))], tone))
-    return edged(cells, right, "fg bold")
+    return edged([*cells, *[(" ", "")] * more], right, "fg bold")
 
 
 def edged(cells: list[Span], words: str, style: str) -> Line:
@@ -180,13 +181,13 @@ def edged(cells: list[Span], words: str, style: str) -> Line:
     return merged(cells)
 
 
-def clock(view: View, track: Track, right: str) -> Line:
-    """Time of day along the axis; `now` where it is, or which moment of a recording is looked at."""
+def clock(view: View, track: Track, right: str, more: int = 0) -> Line:
+    """Time of day along the axis; `now` where it is, or which moment of a recording is looked at; `more` as above."""
     glyphs, axis, cells = view.glyphs, track.axis, track.cells
     row: list[Span] = [(glyphs.rule, "line")] * cells
     now = track.cell(track.now)
     cut = 8 if axis.length < SHORT_FLIGHT else 5
-    last = cells - (len(right) + 2 if right else 0)
+    last = cells - max(0, len(right) + 2 - more if right else 0)
     offset = view.state.utc_offset
     here = f"{glyphs.up}{clock_time(track.now, offset) if view.until else 'now'}"
     place = max(0, min(now - (0 if view.until else 1), last - len(here)))
@@ -202,7 +203,7 @@ def clock(view: View, track: Track, right: str) -> Line:
             continue
         for at, char in enumerate(words):
             row[cell + at] = (char, style)
-    return edged(row, right, "fg bold")
+    return edged([*row, *[(" ", "")] * more], right, "fg bold")
 
 
 def round_times(axis: Axis, cells: int, offset: float, apart: int) -> list[tuple[int, float]]:

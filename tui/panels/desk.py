@@ -127,7 +127,6 @@ class Desk(Horizontal):
     Desk #reasons { width: 1fr; }
     Desk #proof { height: 1fr; }
     Desk #hunks { width: 1fr; height: 1fr; }
-    Desk #queue { max-height: 40%; }
     """
 
     def __init__(
@@ -190,7 +189,7 @@ class Desk(Horizontal):
         width, _ = self.proof.room
         if width > 0:
             self.proof.set_title("CRITERIA AND PROOF" if view.task is not None else "")
-            self.proof.set_lines(proof_lines(view, view.gate, self._records, width))
+            self._set_proof(proof_lines(view, view.gate, self._records, width))
         width, _ = self.hunks.room
         if width > 0:
             self._draw_hunks(view, width)
@@ -200,12 +199,18 @@ class Desk(Horizontal):
         width, _ = self.proof.room
         if width > 0 and view.gate is not None:
             self.proof.set_title(heading(view.gate, None)[0])
-            self.proof.set_lines(asked_lines(view, view.gate, width))
+            self._set_proof(asked_lines(view, view.gate, width))
         width, _ = self.hunks.room
         if width > 0:
             self.hunks.hunks, self._laid = [], ()
             self.hunks.set_title(*draft_title(view))
             self.hunks.set_lines(draft_lines(view, view.gate, width))
+
+    def _set_proof(self, lines: list[Line]) -> None:
+        """The cards above may have what these lines leave free, and two fifths in any case."""
+        height = self.size.height
+        self.queue.styles.max_height = max(4, height * 2 // 5, height - len(lines) - 2)
+        self.proof.set_lines(lines)
 
     def _arrange(self) -> None:
         """As much room for the proof as its words need, the rest for the code."""

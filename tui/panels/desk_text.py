@@ -133,7 +133,8 @@ def proof_lines(view: View, gate: GateState | None, records: Sequence[EvidenceRe
     if task.review is not None:
         lines += [BLANK, *review_tail(view, task.review, width)] if task.review.notes or task.review.summary else []
     if gate is not None and gate.kind is GateKind.TASK:
-        lines += [BLANK, *said_lines(view, gate, task, width)]
+        said = said_lines(view, gate, task, width, told=lines)
+        lines += [BLANK, *said] if said else []
     return lines
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import assert_never
 
 from engine.core.model import Issue, Review, Verdict
@@ -9,7 +10,7 @@ from engine.core.state import GateState, TaskState
 from engine.core.vocabulary import Claim, GateKind
 from engine.core.wording import plural
 from tui.kit.glyphs import of_verdict
-from tui.kit.paint import BLANK, Line, Span, cells_of, fitting, outside, spread, width_of, wrap
+from tui.kit.paint import BLANK, Line, Span, cells_of, fitting, outside, plain, spread, width_of, wrap
 from tui.kit.view import View
 from tui.kit.wording import duration, short_hash
 
@@ -173,20 +174,31 @@ def left_to_do(action: str, *told: str) -> str:
     return what if then and any(needed in words for words in told) else action
 
 
-def said_lines(view: View, gate: GateState, task: TaskState | None, width: int) -> list[Line]:
+def said_lines(
+    view: View, gate: GateState, task: TaskState | None, width: int, told: Sequence[Line] = ()
+) -> list[Line]:
+    """What the engine and the agent say at a gate, without what stands in `told` already."""
+    above = _bare(plain(told))
     lines: list[Line] = []
     text = gate.body or (task.blocker if task is not None else "")
     paragraphs = [paragraph.strip() for paragraph in text.split("\n")]
     for at, paragraph in enumerate(paragraphs):
         if paragraph and not any(paragraph in other for other in paragraphs[:at]):  # a reason quotes what follows it
             label, colon, action = paragraph.partition(": ")
-            told = f"{label}{colon}{left_to_do(action, *paragraphs[:at])}"
-            lines += wrap(outside(told), width, "fg")
+            if above and (_bare(paragraph) in above or (colon and _bare(action) in above)):
+                continue
+            words = f"{label}{colon}{left_to_do(action, *paragraphs[:at])}"
+            lines += wrap(outside(words), width, "fg")
     if task is not None and gate.kind is GateKind.BLOCKED and task.action and task.action not in text:
         lines += wrap(outside(task.action), width, "accent", first="to do: ")
     if task is not None and gate.kind is GateKind.TASK and task.summary and task.summary not in text:
         lines += wrap(outside(task.summary), width, "muted", first="agent: ")
     return lines
+
+
+def _bare(words: str) -> str:
+    """Without blanks: however it was wrapped."""
+    return "".join(words.split())
 
 
 def _talk(gate: GateState, width: int) -> list[Line]:

@@ -26,7 +26,10 @@ def health_lines(view: View, width: int, height: int) -> list[Line]:
         lines = _lines(view, width, drawn=drawn, quiet=quiet)
         if len(lines) <= height:
             return lines
-    return [line for line in lines if line]
+    for at in reversed([at for at, line in enumerate(lines) if not line]):
+        if len(lines) > height:
+            del lines[at]
+    return lines
 
 
 def _lines(view: View, width: int, *, drawn: bool, quiet: bool) -> list[Line]:

@@ -15,6 +15,8 @@ from tui.kit.wording import duration
 from tui.panels.panel import Panel, shorter
 
 LABEL = 10
+CUT_TITLE = 64
+"""Cells of the border from which a title is cut there rather than left out."""
 CHECKS = ("tests", "types", "lint", "security", "build")
 
 Row = tuple[str, Span, list[Span], str]
@@ -35,6 +37,12 @@ def iteration_lines(view: View, width: int, height: int) -> list[Line]:
     if 0 < height < 7:  # beside an open gate on a small screen: the gate says the rest
         tail = tail[: max(0, height - len(rows))]
     return [*(_line(row, width) for row in rows), *tail]
+
+
+def squeezed_rows(view: View, width: int) -> tuple[int, int]:
+    """Rows with the checks beside each other, and how many of them are the decision."""
+    decision = sum(bool(line) for line in _decision(view, view.task, width)) if view.task is not None else 0
+    return len(iteration_lines(view, width, 1)) + decision, decision
 
 
 def _line(row: Row, width: int) -> Line:
@@ -207,7 +215,9 @@ class IterationPanel(Panel):
         head = f"ITERATION {task.iteration}/{limit}" if task.iteration else "TASK"
         named, bare = f"T{outside(task.id)} {name}", f"{head} {sep} T{outside(task.id)}"
         full, short = f"{head} {sep} {named}", f"{named} {sep} {head.replace('ITERATION', 'it')}"
-        # Whole or not at all: the strip and the list of tasks have the title, too.
+        # Whole or not at all: the strip and the list of tasks have the title, too. A border as wide as the screen
+        # has more room for it than they.
+        bare = full if self.title_room >= CUT_TITLE else bare
         return shorter(f"{full} {sep} {rung}", full, short, f"{bare} {sep} {rung}", bare, room=self.title_room), ""
 
     def draw(self, view: View, width: int, height: int) -> list[Line]:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from engine.core.model import CheckKind, CheckResult, ProofVerdict
 from engine.core.state import State, Status, TaskState
+from engine.core.vocabulary import Outcome
 from engine.core.wording import plural
 from tui.kit.glyphs import of_outcome, of_status
 from tui.kit.keys import KeyMap
@@ -59,6 +60,11 @@ def _result(view: View, keys: KeyMap, width: int) -> list[Line]:
                 ],
                 width,
             )
+        )
+    left = sum(not task.ended for task in state.tasks.values())
+    if state.outcome is Outcome.STOPPED and left:
+        lines.append(
+            crop([("devteam run ", "accent"), (f"goes on with the {plural(left, 'other task')}", "fg")], width)
         )
     return lines
 

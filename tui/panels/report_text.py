@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from engine.core.clean import clean
-from engine.core.model import CheckResult
+from engine.core.model import CheckKind, CheckResult, Verdict
 from engine.core.state import TaskState
 from engine.core.wording import plural
 from tui.kit.glyphs import of_decision, of_verdict
@@ -92,25 +94,31 @@ def _stages(view: View, facts: IterationFacts, width: int) -> list[Line]:
     scope = f"reverted: {', '.join(outside(path) for path in facts.reverted)}" if facts.reverted else said or "not run"
     lines.append(_stage("scope", (verdict, style), [("in scope" if said == "pass" else scope, "fg")], "", width))
     for result in facts.checks:
-        lines.append(_check(view, result, width))
+        lines += _check(view, result, facts.reason, width)
     if not facts.checks:
         lines.append(_stage("checks", (glyphs.none, "muted"), [("not run", "muted")], "", width))
     lines.append(_review(view, facts, width))
     decided = facts.decision.value if facts.decision is not None else "none yet"
     lines.append(_stage("decision", (glyphs.arrow[-1], "muted"), [(decided, of_decision(facts.decision))], "", width))
+    for result in facts.merged:  # its tests, and whatever else does not hold any more
+        if result.kind is CheckKind.TESTS or result.verdict is not Verdict.PASS:
+            lines += _check(view, replace(result, name="new base"), "", width)
     return lines
 
 
-def _check(view: View, result: CheckResult, width: int) -> Line:
+def _check(view: View, result: CheckResult, told: str, width: int) -> list[Line]:
+    """A check with its verdict; why it is not good stands beside it or below it, where nobody has told it above."""
     sign, word, style = of_verdict(result.verdict, view.glyphs)
     counts = result.counts
     said = f"{counts.passed} of {counts.total} pass" if counts is not None and counts.total else word
     words: list[Span] = [(said, "fg" if style == "good" else style)]
-    if result.reason and style != "good":
-        words.append((f"  {outside(result.reason)}", "muted"))
-    return _stage(
-        outside(result.name), (sign, style), words, f"{result.seconds:.1f} s" if result.seconds else "", width
-    )
+    why = outside(result.reason) if result.reason and style != "good" and result.reason not in told else ""
+    beside = bool(why) and LABEL + 4 + cells_of(said) + cells_of(why) <= width
+    if beside:
+        words.append((f"  {why}", "muted"))
+    took = f"{result.seconds:.1f} s" if result.seconds else ""
+    line = _stage(outside(result.name), (sign, style), words, took, width)
+    return [line, *(wrap(why, width, "muted", first=" " * (LABEL + 2)) if why and not beside else [])]
 
 
 def _review(view: View, facts: IterationFacts, width: int) -> Line:

@@ -18,6 +18,9 @@ from tui.kit.wording import clock_time, duration, money, share
 LEAST_TRACK = 24
 """Cells of time below which a strip says nothing."""
 
+RUNG_MOST = 12
+"""Cells of a rung's name."""
+
 
 class Layout(Struct, frozen=True, kw_only=True):
     """Where everything stands in a strip."""
@@ -31,6 +34,8 @@ class Layout(Struct, frozen=True, kw_only=True):
     """Rows under the lanes: spend, tests and time, or time alone, or none."""
     label: int
     track: Track
+    rungs: int
+    """Cells at the right of the lanes' time for their rungs; 0: they stand in the second row of a lane."""
 
 
 def lanes_of(view: View, flight: Flight) -> list[int]:
@@ -51,13 +56,24 @@ def layout(view: View, flight: Flight, width: int, height: int, ahead: Outlook) 
     if hidden:
         shown = lanes[: most - 1] if most > 1 else shown
     words = width_of(legend(view, flight, width)) if below else 0
-    label = _label_width(view, [task_in(view, flight, lane) for lane in shown], width, tall, words)
+    tasks = [task for lane in shown if (task := task_in(view, flight, lane)) is not None]
+    rungs = max((cells_of(_rung(view, one)[0]) + 1 for one in tasks), default=0)
+    rungs = 0 if tall or width < 2 * LEAST_TRACK else rungs
+    label = _label_width(tasks, width - rungs, tall, words)
     if view.until:  # a recording: its whole time, whatever moment is looked at
         axis = flight.axis(max(view.until, view.now))
     else:
         axis = flight.axis(view.now, view.now + ahead.seconds if ahead.tasks else view.now)
-    track = Track(axis=axis, cells=width - label - 1, now=view.now)
-    return Layout(lanes=tuple(shown), hidden=len(lanes) - len(shown), tall=tall, below=below, label=label, track=track)
+    track = Track(axis=axis, cells=width - label - 1 - rungs, now=view.now)
+    return Layout(
+        lanes=tuple(shown),
+        hidden=len(lanes) - len(shown),
+        tall=tall,
+        below=below,
+        label=label,
+        track=track,
+        rungs=rungs,
+    )
 
 
 def expected(view: View) -> Outlook:
@@ -72,9 +88,12 @@ def strip_lines(view: View, flight: Flight, width: int, height: int) -> list[Lin
         return []
     lines: list[Line] = []
     for lane in plan.lanes:
-        names = _labels(view, lane, task_in(view, flight, lane), plan.label, plan.tall)
+        task = task_in(view, flight, lane)
+        names = _labels(view, lane, task, plan.label, plan.tall)
         drawn = flight.lanes.get(lane, Lane())
-        lines.append((*names[0], (" ", ""), *bars(view, drawn, plan.track)))
+        name, style = _rung(view, task) if task is not None and plan.rungs else ("", "")
+        rung = pad(name, plan.rungs, right=True)
+        lines.append((*names[0], (" ", ""), *bars(view, drawn, plan.track), (rung, style)))
         if plan.tall:
             lines.append((*names[1], (" ", ""), *captions(drawn, plan.track)))
     if plan.hidden:
@@ -83,12 +102,12 @@ def strip_lines(view: View, flight: Flight, width: int, height: int) -> list[Lin
     if plan.below == 3:
         spent, measured = _spend(flight, plan.track), _measured(view, flight, plan.track.now)
         lines += [
-            (*_spent(view, plan), (" ", ""), *columns(view, spent, plan.track, spend)),
-            (*_passing(measured, plan), (" ", ""), *columns(view, _shares(measured), plan.track, tests)),
+            (*_spent(view, plan), (" ", ""), *columns(view, spent, plan.track, spend, plan.rungs)),
+            (*_passing(measured, plan), (" ", ""), *columns(view, _shares(measured), plan.track, tests, plan.rungs)),
         ]
     if plan.below:
         words = legend(view, flight, plan.label)
-        lines.append((*spread(words, [], plan.label), (" ", ""), *clock(view, plan.track, end)))
+        lines.append((*spread(words, [], plan.label), (" ", ""), *clock(view, plan.track, end, plan.rungs)))
     return lines[:height]
 
 
@@ -154,16 +173,16 @@ def _at_the_end(view: View, ahead: Outlook) -> tuple[str, str, str]:
 # ── the names of the lanes ──
 
 
-def _label_width(view: View, tasks: Sequence[TaskState | None], width: int, tall: bool, legend: int) -> int:
+def _label_width(tasks: Sequence[TaskState], width: int, tall: bool, legend: int) -> int:
     """As wide as the longest title and as the legend below, while the time has room; then as its facts need."""
-    titles = [cells_of(_title(task)) + 3 for task in tasks if task is not None]
+    titles = [cells_of(_title(task)) + 3 for task in tasks]
     longest = max(titles, default=11)
-    facts = max((width_of(_facts(view, task)) + 1 for task in tasks if task is not None), default=0)
+    tried = max((cells_of(_tried(task)) + 1 for task in tasks), default=0)
     most = width - max(LEAST_TRACK, width // 2 if tall else LEAST_TRACK) - 1
     if longest > max(most, width // 2):  # it is cut anyway: the time keeps its room, and the other titles are whole
         longest = max([width * 2 // 5, *(one for one in titles if one <= most)])
-    if not tall and longest + facts <= max(most, width // 2):
-        longest += facts
+    if not tall and longest + tried <= max(most, width // 2):
+        longest += tried
     longest = max(longest, min(legend, width // 2))
     return max(12, min(longest, max(most, min(40, width - LEAST_TRACK - 1))))
 
@@ -172,10 +191,12 @@ def _title(task: TaskState) -> str:
     return f"{outside(task.id)} {outside(task.spec.title)}"
 
 
-def _facts(view: View, task: TaskState) -> list[Span]:
-    rung = view.rung_name(task.rung)
-    tried = f"it {task.iteration}" if task.iteration else ""
-    return [(f"{rung} ", f"rung-{min(task.rung, 3) + 1}"), (tried, "muted")]
+def _rung(view: View, task: TaskState) -> Span:
+    return fit(view.rung_name(task.rung), RUNG_MOST, view.glyphs.ellipsis), f"rung-{min(task.rung, 3) + 1}"
+
+
+def _tried(task: TaskState) -> str:
+    return f"it {task.iteration}" if task.iteration else ""
 
 
 def _labels(view: View, lane: int, task: TaskState | None, width: int, tall: bool) -> tuple[Line, Line]:
@@ -187,19 +208,18 @@ def _labels(view: View, lane: int, task: TaskState | None, width: int, tall: boo
     if task.gate:
         sign, style = glyphs.gate, "gate"
     mark: Span = (glyphs.cursor if chosen else " ", "accent bold")
-    title = f"{_title(task)}"
+    title, tried = _title(task), _tried(task)
     tone = "fg bold" if chosen else "muted" if task.ended else "fg"
     head: list[Span] = [mark, (f"{sign} ", style)]
     if not tall:
-        facts = _facts(view, task)
-        room = width - 3 - width_of(facts) - 1
-        if room < cells_of(title):
-            facts, room = [], width - 3
+        room = width - 3
+        facts: list[Span] = [(tried, "muted")] if tried and cells_of(title) + 1 + cells_of(tried) <= room else []
         return spread([*head, (fit(title, room, glyphs.ellipsis), tone)], facts, width, gap=1), BLANK
     first = fit(title, width - 3, glyphs.ellipsis)
     took = duration((task.ended_at if task.ended else view.now) - task.started_at) if task.started_at else ""
+    rung, rung_style = _rung(view, task)
     parts: list[list[Span]] = [
-        _facts(view, task),
+        [(f"{rung} ", rung_style), (tried, "muted")],
         [(took, "muted")],
         [(money(task.spent_usd), "muted")] if task.spent_usd else [],
     ]

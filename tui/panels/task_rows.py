@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 
 from engine.core.model import Struct
@@ -116,8 +117,21 @@ def found(task: TaskState, words: Sequence[str]) -> bool:
 
 def wanted_width(view: View) -> int:
     """Cells in which every title is whole, with what stands beside it."""
-    titles = (cells_of(outside(task.spec.title)) + cells_of(outside(task.id)) for task in view.state.tasks.values())
-    return max(titles, default=16) + 4 + BESIDE_TITLE
+    return (_title_cells(view)[-1] if view.state.tasks else 16) + 4 + BESIDE_TITLE
+
+
+_measured: tuple[Mapping[str, TaskState], list[int]] = ({}, [])
+
+
+def _title_cells(view: View) -> list[int]:
+    """Cells of every title with its id, in order: measured when a task changes."""
+    global _measured
+    if _measured[0] is not (tasks := view.state.tasks):
+        _measured = (
+            tasks,
+            sorted(cells_of(outside(one.id)) + cells_of(outside(one.spec.title)) for one in tasks.values()),
+        )
+    return _measured[1]
 
 
 _drawn: dict[str, tuple[TaskState, tuple[object, ...], Line]] = {}
@@ -145,10 +159,11 @@ def shows_time(view: View, width: int) -> bool:
     return any(name == "took" for name, _ in _layout(view, width).columns)
 
 
-def row_count(view: View) -> int:
-    """How many rows the whole list has."""
+def row_count(view: View, width: int = 0) -> int:
+    """How many rows the whole list has, each title that is longer than a row in a certain width over two."""
     phases = len(view.state.plan.phases) if view.state.plan else 0
-    return len(view.state.tasks) + max(0, 2 * phases - 1)
+    long = len(view.state.tasks) - bisect_right(_title_cells(view), width - 4) if width else 0
+    return len(view.state.tasks) + max(0, 2 * phases - 1) + long
 
 
 def _sign(view: View, task: TaskState) -> tuple[str, str, str]:

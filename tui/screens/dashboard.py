@@ -16,7 +16,7 @@ from engine.link.protocol import Answered, AnyQuery
 from tui.kit.arrange import Contents, arrange
 from tui.kit.canvas import Canvas
 from tui.kit.modes import Mode, mode_for
-from tui.kit.needs import NeedKind
+from tui.kit.needs import NeedKind, needs
 from tui.kit.panes import COLUMNS, FOCUSED, PaneGroup, PaneName, members
 from tui.kit.rows import Row
 from tui.kit.sheet import Sheet
@@ -188,13 +188,17 @@ class Dashboard(PanesPage):
         self.dev.redraw()
 
     def do_desk(self) -> None:
-        """Between what waits and what flies; a gate that was put aside comes back into sight with the desk."""
-        if self.mode is Mode.DESK:
+        """Between what waits and what flies; a gate that was put aside comes back into sight with the desk, and a card
+        is always chosen there."""
+        cards = needs(self.dev.view.state)
+        if self.mode is Mode.DESK or (self.mode is Mode.MORNING and not cards):
             self.set_mode(Mode.FLIGHT)
         elif self.mode is Mode.FLIGHT and not self.dev.feed.state.running and self._wanted is Mode.MORNING:
             self.set_mode(Mode.MORNING)
         else:
             self.dev.gates.resume()
+            if cards and not self.dev.view.gates() and self.dev.view.selected not in [card.task for card in cards]:
+                self.dev.choose(cards[0].task)
             self.set_mode(Mode.DESK)
 
     def on_queue_chosen(self, event: Queue.Chosen) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui.kit.arrange import SIDE, Arrangement, Contents, columns_of
+from tui.kit.arrange import NARROW, SIDE, Arrangement, Contents, columns_of
 from tui.kit.flight import Flight
 from tui.kit.paint import Line, Span
 from tui.kit.panes import COLUMNS, PANES, PaneGroup, PaneName, tabs
 from tui.kit.view import View, running_tasks
 from tui.panels.health import health_lines
-from tui.panels.iteration import iteration_lines
+from tui.panels.iteration import iteration_lines, squeezed_rows
 from tui.panels.ladder import ladder_lines
 from tui.panels.output import OutputPanel
 from tui.panels.recent import RecentPanel
@@ -38,7 +38,9 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
     """What there is to show, measured in the columns it will stand in."""
     titles = wanted_width(view)
     tasks, side = columns_of(width, titles)
-    wide, _ = columns_of(width, titles, wide=True)
+    wide, beside = columns_of(width, titles, wide=True)
+    narrowest = min(width - tasks - side, width - wide - beside) if width >= NARROW else width
+    squeezed, decision = squeezed_rows(view, narrowest - FRAME)
     side = max(side, SIDE) - FRAME
     return Contents(
         lanes=len(lanes_of(view, flight)),
@@ -48,6 +50,9 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
         tasks_wide=_listed(view, wide - FRAME),
         facts=len(task_facts(view, tasks - FRAME, MOST_FACTS)),
         stages=len(iteration_lines(view, 60, 99)),
+        squeezed=squeezed,
+        squeezed_left=squeezed_rows(view, tasks - FRAME)[0],
+        decision=decision,
         ladder=min(MOST_LADDER, len(ladder_lines(view, side, 99))),
         health=min(MOST_HEALTH, len(health_lines(view, side, 99))),
         health_least=min(MOST_HEALTH, len(health_lines(view, side, 0))),
@@ -56,8 +61,10 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
 
 def _listed(view: View, width: int) -> int:
     """Rows of the list of tasks with every title whole; a list that is long anyway scrolls, and is not drawn for it."""
-    rows = row_count(view)
-    return rows if rows > MOST_LISTED else len(unfolded(view, task_rows(view, width), width, 2 * MOST_LISTED))
+    rows = row_count(view, width)
+    return (
+        rows if row_count(view) > MOST_LISTED else len(unfolded(view, task_rows(view, width), width, 2 * MOST_LISTED))
+    )
 
 
 def place(page: Dashboard, plan: Arrangement, strip: StripPanel, *, flying: bool) -> None:

@@ -16,6 +16,7 @@ SHOWN: tuple[tuple[str, ...], ...] = (
     ("count", "date"),
     ("count", "day"),
     ("count",),
+    (),
 )
 """What the rows may say beside a name; the first that all of them have room for."""
 
