@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from engine.core import events as ev
-from engine.core.model import CheckKind, CheckResult, Criterion, Decision, Proof, Review, TestCounts, Verdict
+from engine.core.model import CheckKind, CheckResult, Criterion, Decision, Health, Proof, Review, TestCounts, Verdict
 from engine.core.state import State
 from engine.core.vocabulary import Outcome
 from engine.link.protocol import SprintLine
@@ -31,7 +31,7 @@ from tui.kit.view import View
 from tui.panels import diff_text
 from tui.panels.desk_text import proof_lines
 from tui.panels.gate_text import gate_title, left_to_do
-from tui.panels.header import header_lines
+from tui.panels.header import header_lines, notice_line
 from tui.panels.health import health_lines
 from tui.panels.recent import event_words
 from tui.panels.report_text import report_lines
@@ -164,6 +164,14 @@ def test_why_a_check_fails_is_said_once_and_never_cut(width: int) -> None:
         lines = report_lines(looked_at(state), state.tasks["1.1"], 1, facts, None, width)
         _, _, stages = " ".join(plain(lines).split()).partition("STAGES")
         assert "".join(stages.split()).count("".join(why.split())) == rows
+
+
+@pytest.mark.parametrize("width", [60, 80, 99])
+def test_what_must_be_said_below_the_header_is_never_cut_without_a_sign(width: int) -> None:
+    why = "the agent says blocked: No sample export is in the repository, and the format is not public. Please add one"
+    state = replace(lanes_state(1, 0), health=Health.BLOCKED, health_reason=why)
+    (line,) = [notice_line(looked_at(state), width)]
+    assert cells_of(plain([line])) <= width - 1 and plain([line]).endswith("…")
 
 
 SPRINTS = tuple(

@@ -88,6 +88,10 @@ async def at_size(pilot: Any, size: Size) -> None:
     await drawn(pilot)  # as the next second does: it knows where everything stands
     app.clear_notifications()
     await pilot.pause()
+    before: list[str] = []
+    while (now := text_of(app)) != before:  # a scroll bar that came or went is a reason to draw once more
+        before = now
+        await drawn(pilot)
 
 
 @pytest.mark.parametrize(("name", "look", "sizes"), shown())

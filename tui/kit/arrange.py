@@ -59,6 +59,8 @@ class Contents(Struct, frozen=True, kw_only=True):
     facts: int = 0
     """Rows of what the plan says of the chosen task, under the list."""
     ladder: int = 6
+    ladder_whole: int = 0
+    """With every escalation; it is shown where nothing else needs the rows."""
     health: int = 8
     health_least: int = 0
     """Rows of the monitor without blanks and without what is no news."""
@@ -124,9 +126,10 @@ def _columns(width: int, rows: int, strip: int, what: Contents, *, wide: bool) -
     work = width - tasks - side
     whole = min(what.squeezed - what.decision + 2, rows - TILE_LEAST)  # an output may be squeezed for them
     stages = max(6, whole, min(what.stages + 2, rows - TILE_HEIGHT))
-    left = tasks >= STAGES_LEAST and rows - stages >= min(what.tasks + 2, LIST_ROWS)
+    under = max(stages, what.squeezed_left + 2)
+    left = tasks >= STAGES_LEAST and rows - under >= min(what.tasks + 2, LIST_ROWS)
     if left:  # the titles of the tasks are worth more than a row for each check
-        stages = min(stages, max(what.squeezed_left + 2, rows - what.tasks - 2))
+        stages = min(under, max(what.squeezed_left + 2, rows - what.tasks - 2))
     listed = what.tasks + what.facts + 2
     below = listed + (stages if left else 0)
     list_rows = listed if tasks >= EVENTS_LEAST and below + EVENT_ROWS <= rows else 0
@@ -198,5 +201,5 @@ def side_rows(rows: int, what: Contents, *, events: bool = True) -> tuple[int, i
     least = min(health, (what.health_least or what.health) + 2)
     if ladder + least > rows:
         ladder = max(5, min(ladder, max(rows * ladder // (ladder + health), rows - least)))
-    ladder = min(ladder, max(5, rows - LEAST))
+    ladder = min(max(ladder, min(what.ladder_whole + 2, rows - health)), max(5, rows - LEAST))
     return ladder, max(LEAST, rows - ladder), False

@@ -246,7 +246,7 @@ def notice_line(view: View, width: int) -> Line:
         parts.append([(outside(state.health_reason), "warn")])
     if not parts:
         return ()
-    line = fitting(parts, width - 2, "   ") or parts[0]
+    line = fitting(parts, width - 2, "   ") or crop(parts[0], width - 2)
     return ((" ", ""), *line)
 
 

@@ -42,6 +42,7 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
     narrowest = min(width - tasks - side, width - wide - beside) if width >= NARROW else width
     squeezed, decision = squeezed_rows(view, narrowest - FRAME)
     side = max(side, SIDE) - FRAME
+    whole = len(ladder_lines(view, side, 99))
     return Contents(
         lanes=len(lanes_of(view, flight)),
         running=len(running_tasks(view.state)),
@@ -53,7 +54,8 @@ def contents(view: View, flight: Flight, width: int) -> Contents:
         squeezed=squeezed,
         squeezed_left=squeezed_rows(view, tasks - FRAME)[0],
         decision=decision,
-        ladder=min(MOST_LADDER, len(ladder_lines(view, side, 99))),
+        ladder=min(MOST_LADDER, whole),
+        ladder_whole=whole,
         health=min(MOST_HEALTH, len(health_lines(view, side, 99))),
         health_least=min(MOST_HEALTH, len(health_lines(view, side, 0))),
     )
