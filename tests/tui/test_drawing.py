@@ -24,6 +24,7 @@ from tests.tui.links import live
 from tests.tui.reading import text_of
 from tui.kit.axis import Axis
 from tui.kit.context import Situation, for_footer, hints, label
+from tui.kit.framed import Framed
 from tui.kit.key_footer import footer_spans
 from tui.kit.keys import key_map
 from tui.kit.outlook import outlook
@@ -274,3 +275,18 @@ def test_what_is_to_come_leaves_the_past_its_room() -> None:
     assert axis.cell(100.0, 90) >= 59, "two thirds of the line are what happened"
     assert axis.wall(1.0) == pytest.approx(36_000.0), "and its end is when it will be done"
     assert not Axis(0.0, 100.0, 140.0, []).hurried
+
+
+@pytest.mark.parametrize("rows", [1, 5, 6, 7, 30])
+@pytest.mark.parametrize("before", [0, 1, 6, 7, 30])
+async def test_a_bar_is_there_for_what_does_not_fit_and_for_nothing_else(before: int, rows: int) -> None:
+    """Whatever was shown before: a bar that stays takes a cell from every row."""
+    async with running() as (app, pilot, _):
+        pane = Framed(id="rows")
+        pane.styles.width, pane.styles.height = 20, 8
+        await app.screen.mount(pane)
+        for many in (before, rows):
+            pane.set_lines([((f"row {n}", ""),) for n in range(many)])
+            await pilot.pause()
+        assert pane.show_vertical_scrollbar == (rows > 6)
+        assert pane.room == (16 if rows <= 6 else 15, 6)

@@ -70,6 +70,8 @@ class Canvas(ScrollView, can_focus=False):
         before, self.lines = self.lines, new
         if len(new) != len(before):
             self.virtual_size = Size(self.scrollable_content_region.width or self.size.width, len(new))
+            if self.show_vertical_scrollbar and len(new) <= self.container_size.height:
+                self._take_bar_away()
             self.refresh(layout=self.styles.auto_dimensions)
             return True
         changed = [row for row, line in enumerate(new) if line is not before[row] and line != before[row]]
@@ -79,6 +81,11 @@ class Canvas(ScrollView, can_focus=False):
             for row in changed:
                 self.refresh_line(row)
         return True
+
+    def _take_bar_away(self) -> None:
+        """Textual leaves the bar of rows that fit exactly where it was: they were drawn for one cell less for good."""
+        if self.styles.overflow_y == "auto":
+            self.show_vertical_scrollbar = self.vertical_scrollbar.display = False
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self.lines)
