@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tests.tui.lanes import several
 from tests.tui.test_flight import flown
@@ -76,6 +77,15 @@ def test_the_strip_has_every_lane_at_the_sizes_it_is_made_for(size: tuple[int, i
     assert "more lanes" not in shown
     for word in ("spend", "tests", "now", "total", "left", "done"):
         assert word in shown
+
+
+@pytest.mark.parametrize(("squeezed", "decision"), [(5, 0), (6, 0), (7, 0), (8, 2)])
+@pytest.mark.parametrize("lanes", [4, 8])
+def test_the_stages_are_whole_beside_many_outputs(lanes: int, squeezed: int, decision: int) -> None:
+    """In a narrow column the checks take a row more: an output gives it."""
+    what = Contents(lanes=lanes, running=lanes, titles=58, tasks=30, tasks_wide=30, squeezed=squeezed)
+    plan = arrange(120, 36 - AROUND, replace(what, decision=decision))
+    assert not plan.left and plan.iteration >= squeezed - decision + 2
 
 
 def test_few_tasks_leave_their_room_to_the_events() -> None:
