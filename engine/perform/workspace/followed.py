@@ -23,10 +23,12 @@ from engine.perform.workspace.known_folders import Followed
 from engine.perform.workspace.names import shown
 from engine.perform.workspace.store import Store
 from engine.perform.workspace.touched import GITLINK, MOST, SYMLINK, Look, left_out
-from engine.perform.workspace.tree_reading import topmost
+from engine.perform.workspace.tree_reading import FOLDER, entry, topmost
 
 UNUSED = 200
 """Looks at other folders, after which one is given up."""
+MOST_GIVEN = 60_000
+"""Bytes of names that one call of git is given; beyond them its index gets the whole tree anew."""
 Stays = Callable[[bytes], bool]
 
 
@@ -132,12 +134,23 @@ def catch_up(store: Store, view: scan.View) -> scan.View:
 
 
 def tell_index(store: Store, view: scan.View) -> None:
-    """Bring a private index in line with its folder, for whoever reads it."""
+    """Bring a private index in line with its folder, for whoever reads it.
+
+    What was read is put in by its name first: many a git compares times by the second, and takes a file of the same
+    size that got its old times back for unchanged.
+    """
     known = get(store, view.folder)
     if known is None or not known.behind:
         return
-    changing = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-    view.git.run(*changing, stdin=nul_list(sorted(known.behind)))
+    paths = sorted(known.behind)
+    files_of_it = ((path, entry(store.git, known.tree, path)) for path in paths)
+    given = [b"%s,%s,%s" % (*found, path) for path, found in files_of_it if found and found[0] not in (FOLDER, GITLINK)]
+    if sum(map(len, given)) > MOST_GIVEN:
+        view.git.run("read-tree", "--reset", known.tree)
+        given = []
+    put_in = (word for one in given for word in ("--cacheinfo", os.fsdecode(one)))
+    changing = ("update-index", "--add", "--remove", "--replace", *put_in, "-z", "--stdin")
+    view.git.run(*changing, stdin=nul_list(paths))
     known.behind.clear()
 
 
