@@ -115,6 +115,19 @@ def test_a_file_that_cannot_be_loaded_or_ends_early_is_no_pass(name: str, tmp_pa
 
 
 @needs("tape")
+def test_a_helper_beside_the_tests_of_tape_is_no_test_and_no_error(tmp_path: Path) -> None:
+    """It is named by the same pattern; run for itself it ends without a plan, with nothing said."""
+    runner, command, path, text = RUNNERS["tape"]
+    helper = "exports.three = () => 3;\n"
+    cut = "const test = require('tape');\ntest('never', (t) => {});\nthrow new Error('before it began');\n"
+    room = room_of(tmp_path, {path: text, "test/_helper.js": helper, "test/cut.js": cut})
+    _, report = drive(runner, spec_of(runner, command, parser="tap"), room)
+    found = {case.id: (case.outcome, case.text) for case in report.cases}
+    assert found["test/_helper.js"] == ("skipped", "no tests in it")
+    assert found["test/cut.js"][0] == "error"
+
+
+@needs("tape")
 def test_a_whole_run_of_tape_takes_its_files_from_the_base(tmp_path: Path) -> None:
     runner, command, path, text = RUNNERS["tape"]
     room = room_of(tmp_path, {path: text})
