@@ -17,7 +17,7 @@ from engine.files import write
 from engine.perform.workspace import leaks, one_commit, packs, trees
 from engine.perform.workspace.branch import branch_of, heads, move, ref_of
 from engine.perform.workspace.branch import head as sprint_head
-from engine.perform.workspace.facts import Baseline, Checkpoint, Rollback, WorkspaceError
+from engine.perform.workspace.facts import Baseline, Checkpoint, Refused, Rollback, WorkspaceError
 from engine.perform.workspace.putback import clean_name
 from engine.perform.workspace.repository import STEP
 from engine.perform.workspace.store import Store
@@ -86,7 +86,7 @@ def restore_checkpoint(store: Store, sprint: str, checkpoint: str, at: float) ->
     """Move the sprint branch back to a checkpoint; its files are in `folder` for the caller to take up."""
     point = next((item for item in list_checkpoints(store, sprint) if item.id == clean_name(checkpoint)), None)
     if point is None:
-        raise WorkspaceError(f"there is no checkpoint {clean_line(checkpoint)}", hint="devteam checkpoint list")
+        raise Refused(f"there is no checkpoint {clean_line(checkpoint)}", hint="devteam checkpoint list")
     return go_to(store, sprint, point.commit, f"checkpoint {point.id}", at), _laid_out(store, sprint, point)
 
 
@@ -141,7 +141,7 @@ def roll_back_to_baseline(store: Store, sprint: str, baseline: str, at: float) -
     found = list_baselines(store, sprint)
     named = [item for item in found if baseline in (item.milestone, item.ref, item.ref.rsplit("/", 1)[-1])]
     if not named:
-        raise WorkspaceError(f"there is no baseline {clean_line(baseline)}", hint="devteam baseline list")
+        raise Refused(f"there is no baseline {clean_line(baseline)}", hint="devteam baseline list")
     return go_to(store, sprint, named[-1].commit, f"baseline {clean_line(baseline)}", at)
 
 
@@ -206,7 +206,7 @@ def go_to(store: Store, sprint: str, commit: str, reason: str, at: float) -> Rol
         if commit == head:
             return _still(store, head, reason)
         if not _belongs(store, sprint, commit):
-            raise WorkspaceError(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
+            raise Refused(f"{commit[:12]} is not a commit of sprint {sprint}", hint="devteam baseline list")
         backup = _next_backup(store, sprint)
         _set(store, backup, head)
         move(store, sprint, commit, head, f"devteam: roll back, {clean_line(reason)}")
