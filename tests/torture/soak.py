@@ -15,6 +15,7 @@ import contextlib
 import ctypes
 import gc
 import os
+import re
 import resource
 import statistics
 import sys
@@ -38,10 +39,9 @@ from tests.skipping_clock import SkippingClock
 SPRINTS, TASKS = 50, 50
 RESET = 1800.0
 KEEP = 3
-SLOPE = 1.0
-"""Megabytes of memory that a thousand attempts may add."""
-BREATH = 3.0
-"""Megabytes by which it goes up and down."""
+USED, RESIDENT = (0.3, 1.0), (3.0, 8.0)
+"""Megabytes that a thousand attempts may add, and by which it goes up and down: of memory in use, and of what the
+system sees. The second grows by whole arenas of a megabyte, a few in a day, where small blocks lie scattered."""
 CONFIG = small.CONFIG + f"\n[workspace]\nkeep_sprints = {KEEP}\n\n[task_loop]\nreview = false\nfinal_review = false\n"
 
 
@@ -63,6 +63,8 @@ class Figures(Struct, frozen=True, kw_only=True):
     """Per attempt of this sprint, children counted."""
     part: int = 0
     """Which process this was."""
+    used_mb: float = 0.0
+    """What the allocators of Python and of C have given out."""
     skipped: float = 0.0
     """Seconds of waiting that the clock is ahead of the machine's."""
 
@@ -102,6 +104,33 @@ def memory() -> float:
     return round(int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6, 1)
 
 
+class _Given(ctypes.Structure):
+    """mallinfo2"""
+
+    _fields_ = tuple((name, ctypes.c_size_t) for name in (*"abcdefg", "in_use", "free", "top"))
+
+
+def in_use() -> float:
+    """Megabytes in blocks that somebody holds: a leak shows here, and scattered free ones do not."""
+    gc.collect()
+    with tempfile.TemporaryFile() as told:
+        kept = os.dup(2)
+        try:
+            os.dup2(told.fileno(), 2)
+            sys._debugmallocstats()  # type: ignore[attr-defined]
+        finally:
+            os.dup2(kept, 2)
+            os.close(kept)
+        told.seek(0)
+        found = re.search(rb"bytes in allocated blocks\s*=\s*([\d,]+)", told.read())
+    own = int(found[1].replace(b",", b"")) if found else 0
+    with contextlib.suppress(AttributeError, OSError):
+        libc = ctypes.CDLL(None)
+        libc.mallinfo2.restype = _Given
+        own += libc.mallinfo2().in_use
+    return round(own / 1e6, 2)
+
+
 async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
     repo, clock, told = place / "repo", SkippingClock(), place / "figures.jsonl"
     seen = [msgspec.json.decode(line, type=Figures) for line in told.read_bytes().splitlines()] if told.exists() else []
@@ -128,6 +157,7 @@ async def soak(place: Path, sprints: int, tasks: int) -> list[Figures]:
             attempts=attempts,
             hours=round(hours + (clock.now() - began) / 3600, 2),
             rss_mb=memory(),
+            used_mb=in_use(),
             descriptors=len(list(Path("/proc/self/fd").iterdir())),
             threads=threading.active_count(),
             temporary=files_below(root / "tmp", root / "trash", root / "scratch")
@@ -157,8 +187,10 @@ def flat(seen: list[Figures]) -> list[str]:
         if len(lived) < 4:  # too short to tell
             continue
         early, late = (warm if part == warm.part else lived[2]), lived[-1]
-        if said := _memory_grew(lived[len(lived) // 2 :]):
-            wrong.append(said)
+        later = lived[len(lived) // 2 :]
+        for name, bound in (("used_mb", USED), ("rss_mb", RESIDENT)):
+            if said := _memory_grew(later, name, *bound):
+                wrong.append(said)
         for name in ("descriptors", "threads"):
             if getattr(late, name) > getattr(early, name) + 2:
                 wrong.append(f"{name} grew from {getattr(early, name)} to {getattr(late, name)}")
@@ -175,16 +207,16 @@ def flat(seen: list[Figures]) -> list[str]:
     return wrong
 
 
-def _memory_grew(lived: list[Figures]) -> str:
+def _memory_grew(lived: list[Figures], name: str, most: float, breath: float) -> str:
     """Once caches are full: the slope through the later half of a process' life, and more than a breath of it."""
     middle = statistics.fmean(one.attempts for one in lived)
     spread = sum((one.attempts - middle) ** 2 for one in lived)
-    slope = 1000 * sum((one.attempts - middle) * one.rss_mb for one in lived) / spread
+    slope = 1000 * sum((one.attempts - middle) * getattr(one, name) for one in lived) / spread
     first, last = lived[0], lived[-1]
-    if slope <= SLOPE or last.rss_mb - first.rss_mb <= BREATH:
+    was, now = getattr(first, name), getattr(last, name)
+    if slope <= most or now - was <= breath:
         return ""
-    grown = last.attempts - first.attempts
-    return f"memory grew from {first.rss_mb} to {last.rss_mb} MB over {grown} attempts, {slope:.1f} MB a thousand"
+    return f"{name} grew from {was} to {now} over {last.attempts - first.attempts} attempts, {slope:.1f} MB a thousand"
 
 
 def main(sprints: int = SPRINTS, tasks: int = TASKS, place: str = "") -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.torture.soak import KEEP, SPRINTS, TASKS, Figures, flat, soak
+from tests.torture.soak import KEEP, SPRINTS, TASKS, Figures, flat, in_use, soak
 
 
 @pytest.mark.torture
@@ -31,6 +31,7 @@ def steady(number: int) -> Figures:
         state_files=400 + 50 * number,
         journal_kb=300.0 * number,
         cpu_ms=80.0,
+        used_mb=45.0,
     )
 
 
@@ -41,7 +42,8 @@ def test_steady_figures_are_flat() -> None:
 @pytest.mark.parametrize(
     ("name", "each"),
     [
-        ("rss_mb", 0.5),
+        ("rss_mb", 0.7),
+        ("used_mb", 0.1),
         ("descriptors", 0.5),
         ("threads", 0.5),
         ("temporary", 1.0),
@@ -57,3 +59,11 @@ def test_what_grows_is_named(name: str, each: float) -> None:
     leaky = [replace(one, **{name: getattr(one, name) + leak}) for one, leak in zip(seen, leaks, strict=True)]
     assert len(flat(leaky)) == 1
     assert len(leaky) > KEEP
+
+
+def test_what_is_held_is_in_use() -> None:
+    before = in_use()
+    held = [bytes(200) + bytes([number % 256]) for number in range(20_000)]
+    assert in_use() - before > 4.0 and held
+    del held
+    assert in_use() - before < 1.0
