@@ -7,7 +7,7 @@ from pathlib import Path
 
 from engine.core.commands import Pause
 from engine.core.events import Envelope, SprintCreated
-from engine.link.protocol import GetSprints
+from engine.link.protocol import GetSprints, Item, LinkStatus
 from engine.plans.sprints import new_sprint
 from engine.service.links import waiting_link
 from engine.service.local import Desk
@@ -24,6 +24,7 @@ async def test_a_sprint_made_meanwhile_is_shown(tmp_path: Path) -> None:
     assert not (await link.send(Pause())).ok
     assert (await link.fetch(GetSprints())).error
     following = link.follow(0)
+    assert await anext(following) == LinkStatus(status="connected"), "nothing is amiss: there is no sprint yet"
     first = asyncio.ensure_future(anext(following))
     await asyncio.sleep(0.05)
     assert not first.done()
@@ -38,7 +39,11 @@ async def test_a_sprint_made_meanwhile_is_shown(tmp_path: Path) -> None:
 
 async def test_outside_a_repository_it_stays_empty_until_it_is_closed() -> None:
     link = waiting_link(None)
-    following = asyncio.ensure_future(anext(link.follow(0), None))
+
+    async def told() -> list[Item]:
+        return [item async for item in link.follow(0)]
+
+    following = asyncio.ensure_future(told())
     await asyncio.sleep(0.01)
     await link.close()
-    assert await asyncio.wait_for(following, patience(5)) is None
+    assert await asyncio.wait_for(following, patience(5)) == [LinkStatus(status="connected")]
