@@ -40,6 +40,7 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "stranger9_strata": ("npm", "test"),
     "stranger9_hitlog": ("go", "test", "./..."),
     "stranger9_teller": (sys.executable, "-m", "unittest"),
+    "stranger10_league": (sys.executable, "-m", "unittest"),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
