@@ -169,14 +169,6 @@ def about_elsewhere(text: str) -> bool:
     )
 
 
-def about_tests(title: str) -> bool:
-    """The task is about the tests themselves: one of them may well be gone when it is done."""
-    return (
-        re.search(r"\btests?(?:\b|_)|\bfixtures?\b|\bparametri[sz]\w*|\btest\s*suite\b", title, re.IGNORECASE)
-        is not None
-    )
-
-
 _TAKES_AWAY = re.compile(
     r"(?:^|[.!?\n]\s*)\W*(?:\w+(?:\([^)\n]*\))?!?:\s+)?(?:please\s+)?"
     r"(?:drop|remove|delete|retire|kill|get\s+rid\s+of|stop\s+(?:supporting|accepting|reading|offering)|end\s+support\s+for)\b"

@@ -206,6 +206,12 @@ def test_a_remark_in_the_source_is_no_answer_to_criteria():
     assert kind("Coverage settings", SOURCE) is not HarmlessKind.SETTINGS
 
 
+def test_a_file_with_a_dot_is_a_setting_too_and_says_nothing_of_the_program():
+    ignored = owned(".gitignore", Owner.SUBJECT, "*.pyc\n", "*.pyc\n.coverage\n")
+    assert kind("Config: git ignores .coverage", ignored) is HarmlessKind.SETTINGS
+    assert kind("Splitting loses cents", ignored) is None
+
+
 def test_words_lean():
     assert called("docs(api)!: more") == "docs" and called("No prefix here") == ""
     assert leans(HarmlessKind.REFACTORING, "perf: balance in one pass", "perf: balance in one pass")
@@ -273,6 +279,13 @@ def test_mutants_of_what_tests_name():
     found = pool(files, ["tests/test_m.py"], words_in(["m.f(1) == 1"]), "seed")
     assert found and {one.path for one in found} == {"m.py"} and all(one.line <= 4 for one in found)
     assert pool(files, ["tests/test_other.py"], words_in(["m.f(1) == 1"]), "seed") == []
+    handed = {
+        "m/core.py": source,
+        "m/__init__.py": b"from m.core import f\n",
+        "tests/test_m.py": b"import m\n\n\ndef test_f():\n    assert m.f(1) == 1\n",
+    }
+    through = pool(handed, ["tests/test_m.py"], words_in(["m.f(1) == 1"]), "seed")
+    assert {one.path for one in through} == {"m/core.py"}  # what a package hands on from its own modules
     touched = pool_of_change("m.py", source, source.replace(b"def g():", b"@cache\ndef g():"))
     assert touched and all(one.line > 4 for one in touched)
 

@@ -106,6 +106,8 @@ async def test_nothing_to_show_is_said_of_code_that_nobody_reads_or_asked(tmp_pa
         pytest.param("Extract the sum", "a.py", "y = 1\nx = y\n", False, id="done"),
         pytest.param("Clean up the formatting", "a.py", "x  =  1\n", False, id="the task is about the layout"),
         pytest.param("Tidy the settings", "a.yaml", "x: 1\n", False, id="no program"),
+        pytest.param("test_sum and test_add overlap, tidy up", "a.py", "# x\nx = 1\n", False, id="named tests"),
+        pytest.param("Explain the rounding", "a.py", "# half up\nx = 1\n", False, id="it asks for a comment"),
     ],
 )
 def test_a_refactoring_that_leaves_the_code_as_it_was(title: str, path: str, after: str, same: bool) -> None:

@@ -15,6 +15,7 @@ from engine.perform.checks.proof.docstrings import with_base_examples
 from engine.perform.checks.proof.imports import language_of, mentions, python_name
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
 from engine.perform.checks.proof.named import task_text
+from engine.perform.checks.proof.origins import origins
 from engine.perform.checks.proof.owned import ORACLE, Changed, Ground, Owned, Owner
 from engine.perform.checks.proof.owners import keeps_examples, owners
 from engine.perform.checks.proof.permissions import Transformed, transform
@@ -67,6 +68,13 @@ class Change(Struct, frozen=True, kw_only=True):
     """Files of the tests that R1 has to read as R0 did."""
     left_out: tuple[str, ...]
     """Paths of the change that only R4 has."""
+
+    came_from: Mapping[str, bytes] = {}
+    """What source files had that took code from others, with what those had."""
+
+    def had(self, one: Owned) -> bytes | None:
+        """A file before the change, with the code that was moved into it."""
+        return self.came_from.get(one.path, one.before)
 
     def paths(self, *wanted: Owner) -> tuple[str, ...]:
         return tuple(one.path for one in self.owned if one.owner in wanted)
@@ -152,6 +160,7 @@ def read_change(
         ),
         oracle_reads=oracle_reads,
         left_out=left_out,
+        came_from=origins(owned),
     )
 
 

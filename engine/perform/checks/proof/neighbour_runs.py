@@ -184,7 +184,7 @@ MEANT = 3
 
 
 def _special(trial: Trial, by_name: Mapping[str, Proof], doubts: Sequence[neighbours.Doubt]) -> list[Fault]:
-    sources = {one.path: (one.before, one.after) for one in trial.change.owned if one.owner is Owner.SUBJECT}
+    sources = {one.path: (trial.change.had(one), one.after) for one in trial.change.owned if one.owner is Owner.SUBJECT}
     return [
         _asked(Rule.SPECIAL_CASED, f"{by_name[doubt.test].name}: {doubt.text}", by_name[doubt.test])
         for doubt in neighbours.told_of(doubts, sources, trial.change.ground.words)

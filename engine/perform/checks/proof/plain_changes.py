@@ -105,7 +105,7 @@ def _steering_remarks(source: Sequence[Owned]) -> bool:
 
 def _said(one: Owned, text: str) -> bool:
     """Data of the program that says now what the task says."""
-    return one.owner is Owner.SUBJECT and stated(one.before, one.after, text)
+    return one.owner is Owner.SUBJECT and not matches(one.path, PROSE) and stated(one.before, one.after, text)
 
 
 def _without_statements(tests: Sequence[Owned], rest: Sequence[Owned]) -> list[HarmlessKind]:
@@ -118,7 +118,9 @@ def _without_statements(tests: Sequence[Owned], rest: Sequence[Owned]) -> list[H
         return [HarmlessKind.TESTS] if not settings else [HarmlessKind.TESTS, HarmlessKind.SETTINGS]
     if settings:
         return [HarmlessKind.SETTINGS]
-    return [HarmlessKind.DOCS, HarmlessKind.LAYOUT, HarmlessKind.TYPES]
+    kinds = [HarmlessKind.DOCS, HarmlessKind.LAYOUT, HarmlessKind.TYPES]
+    dotted = any(one.path.rpartition("/")[2].startswith(".") for one in prose)  # `.gitignore` is no document
+    return [*kinds, HarmlessKind.SETTINGS] if dotted else kinds
 
 
 def _steers(path: str) -> bool:

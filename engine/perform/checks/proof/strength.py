@@ -29,6 +29,8 @@ MOST = 10
 SECONDS = 90.0
 """For all of them."""
 EACH = 15.0
+HANDED_ON = 3
+"""Files between a test and what it calls by name: a package's own file, a module beside it."""
 LOGS = re.compile(r"(?:^|\.)(?:debug|info|warning|warn|error|exception|critical|log)$")
 
 
@@ -104,10 +106,11 @@ def _mutant(path: str, line: int, what: str, tree: ast.Module) -> Mutant:
 def pool(sources: Mapping[str, bytes], tests: Iterable[str], words: frozenset[str], seed: str) -> list[Mutant]:
     """Mutants of what the tests name in the files that they import, in an order that the seed fixes."""
     mine = {path: sources[path] for path in tests if path in sources}
+    called = {path: source for path, source in sources.items() if path not in mine and _speaks_of(source, words)}
+    reached = _reached(called, sources, mine)
     found: list[Mutant] = []
-    for path, source in sources.items():
-        if path in mine or not _reached(path, mine):
-            continue
+    for path in sorted(reached):
+        source = sources[path]
         if speaks(path):
             found += mutants_text(path, source, named_lines(path, source, words))
         elif path.endswith(".py"):
@@ -116,11 +119,23 @@ def pool(sources: Mapping[str, bytes], tests: Iterable[str], words: frozenset[st
     return shuffled(found, seed)
 
 
-def _reached(path: str, tests: Mapping[str, bytes]) -> bool:
-    """Whether tests may call what is in a file: in Go those of any package, a package imports no single file."""
-    if path.endswith(".go"):
-        return not path.endswith("_test.go")
-    return bool(imported_by(path, tests))
+def _speaks_of(source: bytes, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(re.findall(r"[A-Za-z_]\w*", source.decode("utf-8", "replace")))
+
+
+def _reached(called: Iterable[str], sources: Mapping[str, bytes], tests: Mapping[str, bytes]) -> set[str]:
+    """Files that tests may call: what they import, and what a package hands on to them from its own modules."""
+    left = {path for path in called if not path.endswith(".go")}
+    reached = set(called) - left  # in Go a package as a whole
+    reached -= {path for path in reached if path.endswith("_test.go")}
+    importers = dict(tests)
+    for _ in range(HANDED_ON):
+        found = {path for path in sources if path not in importers and imported_by(path, importers)}
+        reached |= found & left
+        importers = {path: sources[path] for path in found}
+        if not found or left <= reached:
+            break
+    return reached
 
 
 def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant]:

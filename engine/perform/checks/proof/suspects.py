@@ -70,19 +70,18 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
     """Questions about the constructs that a change brings in and no grant covers."""
     found: list[Question] = []
     for one in change.owned:
-        found += [_question(rule, text, one, line) for rule, line, text in _hits(one)]
+        was = change.had(one)
+        found += [_question(rule, text, one, line) for rule, line, text in _hits(one, was)]
         if one.owner is Owner.SUBJECT:
-            found += [
-                _question(rule, text, one, line) for rule, line, text in swallows(one.path, one.before, one.after)
-            ]
+            found += [_question(rule, text, one, line) for rule, line, text in swallows(one.path, was, one.after)]
         if one.owner is Owner.SUBJECT and one.path.endswith(".py"):
-            around = looks_around(one.before, one.after, change.ground.sources.values())
-            hanging = decides_by(one.before, one.after, change.ground.words, _programs(change))
-            hanging = hanging[:1] or list(remembers(one.before, one.after, change.ground.words))
-            hushed = hushes(one.before, one.after, change.ground.words)
+            around = looks_around(was, one.after, change.ground.sources.values())
+            hanging = decides_by(was, one.after, change.ground.words, _programs(change))
+            hanging = hanging[:1] or list(remembers(was, one.after, change.ground.words))
+            hushed = hushes(was, one.after, change.ground.words)
             found += [_question(rule, text, one, line) for rule, line, text in (*(around[:1] or hanging), *hushed)]
         if one.owner in (Owner.SUBJECT, Owner.CONFIG):
-            values = unasked(one.path, one.before, one.after, change.ground.words)
+            values = unasked(one.path, was, one.after, change.ground.words)
             found += [_question(rule, text, one, line) for rule, line, text in values]
         if one.owner is Owner.SUBJECT and (where := _reads_expected(one, change)):
             text = f"the source names {where}, where the checks keep what it is compared with"
@@ -131,16 +130,16 @@ def _reads_expected(one: Owned, change: Change) -> str:
     return ""
 
 
-def _hits(one: Owned) -> list[Hit]:
+def _hits(one: Owned, was: bytes | None) -> list[Hit]:
     if one.after is None:
         return []
     if not one.path.endswith(".py"):
         if one.owner in (Owner.TEST, Owner.NEW_TEST):
             focused = (Rule.FOCUSED_TEST, Rule.SUSPICIOUS_SOURCE)
             return [hit for hit in text_hits(one.path, one.before, one.after) if hit[0] in focused]
-        return suspicious_text(one.path, one.before, one.after) if one.owner is Owner.SUBJECT else []
+        return suspicious_text(one.path, was, one.after) if one.owner is Owner.SUBJECT else []
     if one.owner is Owner.SUBJECT:
-        hits = suspicious_python(one.after, one.before or b"")
+        hits = suspicious_python(one.after, was or b"")
         started = one.path.endswith("__main__.py")  # nobody imports it: it is meant to end its process
         return [hit for hit in hits if hit[0] in MEANS_SOMETHING and not (started and "exits" in hit[2])]
     if one.owner in (Owner.TEST, Owner.NEW_TEST):

@@ -125,9 +125,10 @@ def _put_back(after: bytes, token: tokenize.TokenInfo, was: str) -> bytes | None
 
 def _pool(trial: Trial) -> list[Part]:
     files = [
-        (one.path, one.before, one.after)
+        (one.path, trial.change.had(one), one.after)
         for one in trial.change.owned
-        if one.owner is Owner.SUBJECT and one.after is not None and (one.before is not None or not _is_python(one.path))
+        if one.owner is Owner.SUBJECT and one.after is not None
+        if trial.change.had(one) is not None or not _is_python(one.path)
     ]
     words = trial.change.ground.words
     signs: list[Part] = []

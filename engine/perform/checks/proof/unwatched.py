@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from engine.core.grants import Grant
+from engine.core.harmless import HarmlessKind
 from engine.core.model import CheckKind, Proof, TaskSpec
 from engine.globs import matches
 from engine.perform.checks.proof.file_grants import file_grant
@@ -15,7 +16,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.places import PROSE
 from engine.perform.checks.run.measure import Measurement
-from engine.plans.leanings import spoken
+from engine.plans.leanings import leans, spoken
 
 PATTERN = re.compile(r"[*?\[]")
 
@@ -57,7 +58,7 @@ def unwatched(changed: Iterable[Owned], runs: Iterable[Measurement]) -> list[str
 
 
 _ABOUT_WORDS = re.compile(
-    r"\b(?:tests?|fixtures?|specs?|doc\w*|comments?|words?|wording|typos?|spelling|format\w*|reformat\w*|layout|"
+    r"\btest_\w|\b(?:tests?|fixtures?|specs?|doc\w*|comments?|words?|wording|typos?|spelling|format\w*|reformat\w*|layout|"
     r"white-?space|indent\w*|style|lint\w*|headers?|licen[cs]e|ci|build|config\w*)\b",
     re.I,
 )
@@ -70,7 +71,10 @@ def same_code(changed: Sequence[Owned], task: TaskSpec) -> bool:
     """
     subject = [one for one in changed if one.owner is Owner.SUBJECT]
     code = [one for one in subject if language_of(one.path)]
-    if _ABOUT_WORDS.search(task.title) or any(one.before is None or one.after is None for one in code):
+    text = "\n".join((task.title, task.description, *task.accept))
+    if _ABOUT_WORDS.search(task.title) or leans(HarmlessKind.DOCS, task.title, text):
+        return False
+    if any(one.before is None or one.after is None for one in code):
         return False
     if any(not language_of(one.path) and not matches(one.path, PROSE) for one in subject):
         return False

@@ -78,7 +78,7 @@ class AskedOfTheChange(EditedTests):
             fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, path=path))
         for one in owned:
-            if one.owner is Owner.SUBJECT and (later := put_off(self.task, one.before, one.after)):
+            if one.owner is Owner.SUBJECT and (later := put_off(self.task, self.change.had(one), one.after)):
                 text = f"{one.path} says that something is still to be done: {later[:120]}"
                 fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
                 self.faults.append(replace(fault, path=one.path))

@@ -26,7 +26,7 @@ from engine.perform.checks.proof.weigh_whole import WholeRun
 from engine.perform.checks.run.measure import BAD, Measurement
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
-from engine.plans.leanings import about_tests, leans, shows_something
+from engine.plans.leanings import leans, shows_something
 
 ASKED = frozenset({Rule.TEST_CHANGED, Rule.FEWER_ASSERTIONS, Rule.TEST_GONE})
 
@@ -100,7 +100,7 @@ class EditedTests(WholeRun):
             case EditKind.CHANGED | EditKind.SAME_SHAPE:
                 return not self._fewer_rows(edit) or self._keeps_values(edit)
             case EditKind.WEAKER | EditKind.DELETED:  # a question that is gone is missed by no mutant of today's code
-                return self._keeps_values(edit) and self.task is not None and about_tests(self.task.title)
+                return self._keeps_values(edit)
             case EditKind.MOVED | EditKind.STRONGER | EditKind.SKIPPED:
                 return False
             case _:
@@ -204,6 +204,9 @@ def constants_in(text: str) -> set[str]:
 
 
 def values_in(node: ast.AST) -> set[str]:
-    """Constants as written, documentation aside."""
-    documents = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
-    return {repr(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant) and id(n) not in documents}
+    """Constants as written; documentation and the names of parameters aside."""
+    aside = {id(n.value) for n in ast.walk(node) if isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant)}
+    for n in ast.walk(node):
+        if isinstance(n, ast.Call) and n.args and ast.unparse(n.func).endswith("parametrize"):
+            aside |= {id(name) for name in ast.walk(n.args[0])}
+    return {repr(n.value) for n in ast.walk(node) if isinstance(n, ast.Constant) and id(n) not in aside}

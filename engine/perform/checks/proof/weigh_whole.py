@@ -207,12 +207,12 @@ class WholeRun(NewTestRuns):
                 continue
             proving = [text.encode("utf-8", "replace") for text in texts[: len(texts) - len(self.own)]]
             words = self.change.ground.words
-            known = keyed(one.before, one.after, proving, words) if one.path.endswith(".py") else []
-            known += keyed_text(one.path, one.before, one.after, proving, words)
+            known = keyed(self.change.had(one), one.after, proving, words) if one.path.endswith(".py") else []
+            known += keyed_text(one.path, self.change.had(one), one.after, proving, words)
             for rule, line, told in known:
                 fault = question(rule, f"{one.path}:{line} {told}", f"accept {rule} in {one.path}")
                 found.append(replace(fault, path=one.path, line=line))
-            for echo in echoes(one.path, one.before, one.after, texts, names, words)[:1]:
+            for echo in echoes(one.path, self.change.had(one), one.after, texts, names, words)[:1]:
                 what = f"“{echo.asked}” → “{echo.answered}”" if echo.answered else f"“{echo.asked}”"
                 text = f"{echo.path}:{echo.line} knows the test that proves it: {what}"
                 fault = question(Rule.DETECTS_TESTS, text, f"accept detects-tests in {echo.path}")
