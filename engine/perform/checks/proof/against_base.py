@@ -72,7 +72,7 @@ def newly_bad(r0: Measurement, r1: Measurement, check: str) -> list[Fault]:
     collect = {case.path for case in was.values() if case.error == COLLECT}
     found = []
     for case in by_id(r1).values():
-        if case.outcome not in BAD or case.path in collect or "XPASS" in case.text:
+        if case.outcome not in BAD or case.path in collect or case.freed:
             continue
         before = was.get(case.id)
         if before is None and case.error == COLLECT and any(one.path == case.path for one in was.values()):

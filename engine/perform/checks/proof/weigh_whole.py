@@ -106,7 +106,7 @@ class WholeRun(NewTestRuns):
             return
         red = [one.case.id for one in explained]
         failing = [case for run in self.r1.values() for case in by_id(run).values() if case.outcome in BAD]
-        red += [case.id for case in failing if "XPASS" not in case.text]  # that one is green under its old mark
+        red += [case.id for case in failing if not case.freed]  # that one is green under its old mark
         red = [id for id in red if id not in self._red_throughout()]
         broken = [one.case.id for one in (*explained, *(one for _, one in self.waived))]
         asked = edit_questions(self._worth_asking(), self.change.grants, self.change.transformed, red, broken)

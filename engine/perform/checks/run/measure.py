@@ -13,6 +13,8 @@ XFAILED = "xfailed"
 
 BAD = frozenset({FAILED, ERROR})
 IDLE = frozenset({SKIPPED, XFAILED})
+FREED = ("[xpass(strict)]", "unexpected success", "failed: unexpected success")
+"""How pytest and unittest begin to say so."""
 
 
 class Case(Struct, frozen=True, kw_only=True):
@@ -31,6 +33,11 @@ class Case(Struct, frozen=True, kw_only=True):
     place: str = ""
     """The assertion (or line of the test) that failed, named in the same way."""
     seconds: float = 0.0
+
+    @property
+    def freed(self) -> bool:
+        """It passed, and counts as failed only because of its mark. No line of anybody's code said so."""
+        return self.outcome == FAILED and not self.place and self.text.lower().startswith(FREED)
 
 
 class Canaries(Struct, frozen=True, kw_only=True):
