@@ -20,6 +20,7 @@ from tests.checks.proof.test_judged import judged
         pytest.param('The message is "the queue is empty"', [], id="a message"),
         pytest.param('"band" says nothing to anybody', [], id="a word about a word"),
         pytest.param('"no column prise" does not help. List them, e.g. "no column prise (name)"', [], id="for example"),
+        pytest.param('Show it without a needless ".0"', [], id="what is not to be there"),
         pytest.param("See `tests/data.json` and `-z`", [], id="places and options"),
         pytest.param('The docstring says "or on the edge".', [], id="prose"),
         pytest.param('`queue.put("mail", payload, priority=10)`: higher ones first', [], id="how a call looks"),
@@ -196,3 +197,9 @@ def test_a_form_of_blanks_may_have_other_names_in_them() -> None:
 def test_a_file_that_is_called_by_its_name_is_no_input() -> None:
     assert names(TaskSpec(id="1", title="Re-export both in the package's __init__, and run __main__")) == []
     assert names(TaskSpec(id="1", title="Give Basket a __len__")) == ["__len__"]
+
+
+@pytest.mark.parametrize(("test", "left"), [("'42.3%' in out", []), ("'42.3' in out", ["29.7%"]), ("out", ["29.7%"])])
+def test_a_value_that_stands_for_its_like_is_shown_by_another(test: str, left: list[str]) -> None:
+    task = TaskSpec(id="1", title="x", description='The share is a text like "29.7%"')
+    assert not_shown(task, test, test, "") == left

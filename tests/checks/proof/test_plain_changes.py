@@ -312,3 +312,21 @@ A_TEST = "def test_a():\n    box = Box(2)\n    assert box.f(1) == 2\n"
 )
 def test_assertions_beside_a_stated_one_may_say_anything(now, fits):
     assert stated_test(ast.parse(A_TEST).body, ast.parse(now).body, "f(1) should be 3") is fits
+
+
+A_FORM = "def test_form():\n    assert form(results, 'A') == 'WL'\n    assert rows() == [('a', 1), ('b', 2)]\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "text", "fits"),
+    [
+        (A_FORM.replace("'WL'", "'LW'"), "Show the form oldest first", True),
+        (A_FORM.replace("('a', 1), ('b', 2)", "('b', 2), ('a', 1)"), "rows() in reverse order", True),
+        (A_FORM.replace("'WL'", "'LW'"), "Show the form", False),
+        (A_FORM.replace("'WL'", "'LL'"), "Show the form oldest first", False),
+        (A_FORM.replace("('b', 2)", "('b', 3)"), "rows() in reverse order", False),
+        (A_FORM.replace("form(results, 'A')", "form('A', results)"), "Show the form oldest first", False),
+    ],
+)
+def test_a_task_about_an_order_may_turn_what_old_tests_expect(now, text, fits):
+    assert stated_test(ast.parse(A_FORM).body, ast.parse(now).body, text) is fits

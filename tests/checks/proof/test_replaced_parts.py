@@ -108,7 +108,7 @@ def test_an_assertion_that_is_never_reached(body: str, reached: set[int], line: 
 def test_an_assertion_about_a_tuple_is_about_nothing(line: str, rules: list[str]) -> None:
     test = f"def test_five():\n    {line}\n".encode()
     one = Owned(path="t.py", before=None, after=test, owner=Owner.NEW_TEST, why="")
-    assert [hit[0] for hit in suspects._hits(one)] == rules
+    assert [hit[0] for hit in suspects._hits(one, None)] == rules
 
 
 async def test_a_new_test_whose_loop_turns_no_round_is_asked_about(tmp_path: Path) -> None:

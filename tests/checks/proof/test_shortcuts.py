@@ -55,6 +55,7 @@ TEST = b"def test():\n    assert f('EUR', 250) == 3\n    assert f('chf', 4) == 1
         ("if x == 'EUR': return 3", "euros have the wrong rate", False),
         ("if n > 250: return 3", "wrong rate", False),
         ("if n == 2: return 3", "wrong rate", False),
+        ("if n == 250: return 3", "it should be the 250th", False),
     ],
 )
 def test_values_of_the_test_in_a_decision(line: str, words: str, asks: bool) -> None:

@@ -88,3 +88,20 @@ TABLE = (
 def test_a_test_that_became_a_table_states_what_a_row_does(after: str, words: str, stated: bool) -> None:
     old, new = (ast.parse(text).body[0] for text in (USAGE, after))
     assert stated_in_python(old, new, words) is stated
+
+
+NAMES = "def test_bad():\n    with raises(E, match='line 1: not a result'):\n        parse('A and B')\n"
+
+
+@pytest.mark.parametrize(
+    ("now", "words", "stated"),
+    [
+        ("'line 1: not a result: A and B'", "The error should quote the line", True),
+        ("'line 1: not a result: C and D'", "The error should quote the line", False),
+        ("'line 1: not a result: A and B'", "Make it quick", False),
+        ("'A and B'", "The error should quote the line", False),
+    ],
+)
+def test_a_message_may_come_to_name_what_the_test_gives(now: str, words: str, stated: bool) -> None:
+    old, new = (ast.parse(text).body[0] for text in (NAMES, NAMES.replace("'line 1: not a result'", now)))
+    assert stated_in_python(old, new, words) is stated

@@ -123,8 +123,29 @@ def stated_test(before: Sequence[ast.AST], new: Iterable[ast.AST], text: str) ->
     words = ToldWords(text)
     asked = [value for value in fresh if value not in own and value not in FRAMEWORK]
     if not asked:  # nothing is said anew, at most a loop or a variable stands around it
-        return _in_another_order(old, trees, text)
-    return all(_states(words, text, value) for value in asked)
+        return _in_another_order(old, trees, text) or (words.turns() and _turned(old, trees))
+    return all(_states(words, text, value) for value in asked) or (words.turns() and _turned(old, trees))
+
+
+def _turned(old: Iterable[ast.AST], new: Iterable[ast.AST]) -> bool:
+    """The same test, but for the order of letters in its texts and of rows in its lists: `"WL"` is `"LW"` now."""
+    return [_unordered(tree) for tree in old] == [_unordered(tree) for tree in new]
+
+
+def _unordered(node: ast.AST) -> str:
+    """A tree in which no order is left that an answer may have. What stands in the place of what is called stays."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return repr(sorted(text))
+        case ast.List(elts=parts) | ast.Tuple(elts=parts):
+            return f"[{sorted(map(_unordered, parts))}]"
+        case ast.FunctionDef(body=body) | ast.AsyncFunctionDef(body=body):
+            return f"{list(map(_unordered, body))}"
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name + "".join(map(_unordered, ast.iter_child_nodes(node)))
+        case ast.Constant(value=value):
+            return repr(value)
+    return type(node).__name__ + f"({[_unordered(child) for child in ast.iter_child_nodes(node)]})"
 
 
 def _in_another_order(old: Iterable[ast.AST], new: Iterable[ast.AST], text: str) -> bool:

@@ -18,10 +18,12 @@ _SENTENCE = re.compile(r"(?<=[.;:!?])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`\"'(\[“]
 _AN_OUTPUT = re.compile(
     r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
     r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$"
-    r"|\b(?:e\.g\.|for example|for instance),?$",
+    r"|\b(?:e\.g\.|for example|for instance),?$|\bwithout(?:\s+[a-z]+){0,2}$",
     re.IGNORECASE,
 )
 """Before a quoted text: it is what comes out, or the name of something."""
+_ALIKE = re.compile(r"\b(?:like|such as)$", re.IGNORECASE)
+"""Before a quoted text: others of its form are as good."""
 _A_COMMENT = re.compile(
     r"[\s`)]*(?:is (?:too|confusing|poor|misleading|not (?:helpful|enough|useful))|says nothing|"
     r"does(?: not|n't) (?:help|say|tell)|helps nobody|and not|means)\b"
@@ -46,6 +48,12 @@ _REFUSES = re.compile(
     r"raises|assertRaises|throws|rejects|toThrow|errors\.(?:Is|As)|recover\(|should_panic|is_err|unwrap_err|except\b|"
     r"catch\b|\$\?|exit|[Ee]xpectError|assertThrows|\berr\b"
 )
+
+
+class Form(str):
+    """A text that only says how such texts look: its numbers are any."""
+
+    __slots__ = ()
 
 
 def sentences(task: TaskSpec) -> Iterator[str]:
@@ -83,7 +91,7 @@ def inputs(task: TaskSpec, tried: str = "") -> list[str]:
             if (call := _FURTHER.search(text[: match.start()])) is not None and f"{call[1]}(" in tried:
                 continue
             if 1 <= len(value) <= 60 and not _PLACE.search(value) and not _PROSE.fullmatch(value):
-                found.setdefault(value)
+                found.setdefault(Form(value) if _ALIKE.search(before) else value)
         bare = _QUOTED.sub(" ", text)
         for numbers in _ARGUMENTS.findall(bare):
             found |= dict.fromkeys(re.split(r",\s*", numbers))
@@ -238,6 +246,12 @@ def _stands(value: str, text: str, known: set[str]) -> bool:
         return True
     if len(re.findall(r"[A-Za-z]{2,}", value)) > 1 and re.search(r"\d", value) and _shape(value) in _shape(text):
         return True  # an example of a form: other numbers, the same words around them
+    if (
+        isinstance(value, Form)
+        and re.search(r"\d", value)
+        and re.search(rf"(?<!\w){re.escape(_shape(value))}", _shape(text))
+    ):
+        return True
     if "${" in value and _FILLED.sub("${}", value) in _FILLED.sub("${}", text):
         return True  # the same with other names in its blanks
     if _BLANK.search(value):  # "line N", "N FILE": a form, with anything in its blanks

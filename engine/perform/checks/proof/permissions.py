@@ -171,7 +171,9 @@ def _stated_edit(edit: TestEdit, changed: Sequence[Owned], words: str) -> bool:
         whole = max(len(edit.before), len(edit.after)) < MOST_EXCERPT
         return whole and stated_words(tokens(edit.path, edit.before), tokens(edit.path, edit.after), words)
     name = edit.id.partition("::")[2]
-    old, new = ((units_of(data) or {}).get(name) for data in (one.before, one.after))
+    called = edit.now.partition("::")[2] if edit.now.startswith(f"{edit.path}::") else name
+    before, after = units_of(one.before) or {}, units_of(one.after) or {}
+    old, new = before.get(name), after.get(called)
     return old is not None and new is not None and stated_in_python(old.nodes[0], new.nodes[0], words)
 
 

@@ -127,11 +127,14 @@ def _value(key: str) -> object:
     return float(key) if re.fullmatch(r"\d+(?:\.\d+)?", key) else key
 
 
+_ORDINAL = r"(?<=\d)(?:st|nd|rd|th)"
+
+
 def _said(key: str, told: str) -> bool:
     """The task has the value, or for a word one that begins like it."""
     prose = re.sub(r"\w+\([^()]*\)", " ", told)
     bare = key.strip("'\"").lower()
-    if re.search(rf"(?<!\w){re.escape(bare)}(?:s|es)?(?!\w)", prose) is not None:
+    if re.search(rf"(?<!\w){re.escape(bare)}(?:s|es|{_ORDINAL})?(?!\w)", prose) is not None:
         return True
     begins = tuple(word[:4] for word in re.findall(r"[a-z]{3,}", bare))
     return bool(begins) and any(word.startswith(begins) for word in re.findall(r"[a-z]{3,}", prose))

@@ -18,6 +18,10 @@ ORDER = re.compile(
     r"\b(?:order\w*|sort\w*|swap\w*|revers\w*|first|last|before|after|behind|columns?|align\w*|wrap\w*|group\w*)\b",
     re.I,
 )
+TURNS = re.compile(
+    r"\b\w+(?:est|er|al\w*|ic\w*)\s+(?:first|last)\b|\breversed?\b|\bswap\w*|\bsort\w*|\border(?:ed)?\s+(?:by|of)\b|\bin\s+[\w ]{0,20}order\b", re.I
+)  # fmt: skip
+"""The task itself is about an order."""
 DIGITS = re.compile(r"\b(?:decimals?|digits?|round\w*|precision|places|format\w*|cents?)\b", re.IGNORECASE)
 SIGNS = {
     ";": r"semicolons?", ",": r"commas?", ":": r"colons?", "|": r"pipes?|bars?", "-": r"dash(?:es)?|hyphens?|minus", "+": r"plus",
@@ -60,6 +64,9 @@ class ToldWords:
 
     def orders(self) -> bool:
         return ORDER.search(self._text) is not None
+
+    def turns(self) -> bool:
+        return TURNS.search(self._text) is not None
 
     def less(self, line: str) -> bool:
         """What the line says is not to be there any more."""
