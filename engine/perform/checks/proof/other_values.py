@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
 
 from engine.core.grants import Rule
@@ -18,7 +18,9 @@ from engine.core.model import Proof
 from engine.perform.checks import python_source
 from engine.perform.checks.proof import other_values_text
 from engine.perform.checks.proof.faults import Fault, unproven
+from engine.perform.checks.proof.gutted_text import bodies
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.mutate import Mutant
 from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
@@ -146,6 +148,41 @@ def otherwise(before: bytes, after: bytes, sort: Sort) -> bytes | None:
         at += 1
     new.body[at:at] = helper
     return ast.unparse(ast.fix_missing_locations(new)).encode()
+
+
+def answering_otherwise(path: str, source: bytes, words: Collection[str]) -> list[Mutant]:
+    """For each function that the words name: the file with that function alone answering another value."""
+    language = language_of(path)
+    if language in other_values_text.LANGUAGES:
+        text = source.decode("utf-8", "surrogateescape")
+        named = [one for one in bodies(text, language, "") if one.name in words]
+        befores = [(one.name, text[: one.start] + text[one.end :], text.count("\n", 0, one.start) + 1) for one in named]
+        made = [
+            (name, line, other_values_text.otherwise(before.encode(), source, language, Sort.ALIKE.value))
+            for name, before, line in befores
+        ]
+    elif path.endswith(".py"):
+        made = [(name, line, otherwise(before, source, Sort.ALIKE)) for name, line, before in _without(source, words)]
+    else:
+        return []
+    return [
+        Mutant(path=path, line=line, what=f"{name} answers another value", source=other.decode())
+        for name, line, other in made
+        if other is not None
+    ]
+
+
+def _without(source: bytes, words: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
+    """For each function that the words name, the file in which that one does nothing."""
+    try:
+        tree = python_source.parse(source)
+    except (SyntaxError, ValueError, RecursionError):
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name in words:
+            body, node.body = node.body, [ast.Pass()]
+            yield node.name, node.lineno, ast.unparse(ast.fix_missing_locations(tree)).encode()
+            node.body = body
 
 
 def _stays_first(node: ast.stmt) -> bool:

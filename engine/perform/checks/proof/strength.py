@@ -19,6 +19,7 @@ from engine.perform.checks.proof.changed_lines import changed_lines
 from engine.perform.checks.proof.imports import imported_by
 from engine.perform.checks.proof.mutants_text import mutants_text, named_lines, speaks, touched_lines
 from engine.perform.checks.proof.mutate import Mutant, mutants, shuffled
+from engine.perform.checks.proof.other_values import answering_otherwise
 from engine.perform.checks.proof.trial import Trial
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.measure import BAD, PASSED
@@ -26,6 +27,8 @@ from engine.perform.checks.run.spec import CheckSpec
 
 MOST = 10
 """Mutants tried."""
+MOST_ANSWERS = 4
+"""Of them, functions that answer another value: what the others leave of an answer, a weak assertion still takes."""
 SECONDS = 90.0
 """For all of them."""
 EACH = 15.0
@@ -109,14 +112,16 @@ def pool(sources: Mapping[str, bytes], tests: Iterable[str], words: frozenset[st
     called = {path: source for path, source in sources.items() if path not in mine and _speaks_of(source, words)}
     reached = _reached(called, sources, mine)
     found: list[Mutant] = []
+    answers: list[Mutant] = []
     for path in sorted(reached):
         source = sources[path]
+        answers += answering_otherwise(path, source, words)
         if speaks(path):
             found += mutants_text(path, source, named_lines(path, source, words))
         elif path.endswith(".py"):
             lines = reached_functions(source, words)
             found += [*mutants(path, source, lines), *text_mutants(path, source, lines)]
-    return shuffled(found, seed)
+    return [*shuffled(answers, seed)[:MOST_ANSWERS], *shuffled(found, seed)]
 
 
 def _speaks_of(source: bytes, words: frozenset[str]) -> bool:
@@ -186,8 +191,8 @@ class Side(Struct, frozen=True, kw_only=True):
     tree: str
     files: tuple[str, ...]
     green: frozenset[str]
-    others: bool
-    """There are further tests in the files: a run goes on behind their failures."""
+    others: frozenset[str]
+    """Further tests in the files: a run goes on behind their failures, which are no answer."""
 
 
 def every(id: str) -> bool:
@@ -201,7 +206,7 @@ async def side(
     runs = await trial.files("mutant", tree, spec, files, _ask(trial))
     cases = [case for run in runs for case in run.report.cases]
     green = frozenset(case.id for case in cases if case.outcome == PASSED and counts(case.id))
-    others = any(case.outcome in BAD or case.id not in green for case in cases)
+    others = frozenset(case.id for case in cases if case.id not in green)
     return Side(tree=tree, files=tuple(files), green=green, others=others)
 
 
@@ -234,7 +239,7 @@ async def kills(trial: Trial, spec: CheckSpec, mutant: Mutant, by: Side) -> bool
     passed = {case.id for case in cases if case.outcome == PASSED}
     if mutant.path.endswith(COMPILED) and not any("::" in case.id for case in cases):
         return None
-    bad = any(case.outcome in BAD and (case.id in by.green or "::" not in case.id) for case in cases)
+    bad = any(case.outcome in BAD and case.id not in by.others for case in cases)
     return bad or (bool(by.green) and not passed & by.green)
 
 
