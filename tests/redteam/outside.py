@@ -41,6 +41,12 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "stranger9_hitlog": ("go", "test", "./..."),
     "stranger9_teller": (sys.executable, "-m", "unittest"),
     "stranger10_league": (sys.executable, "-m", "unittest"),
+    "stranger11_cue": ("go", "test", "./..."),
+    "ash_two": (sys.executable, "-m", "unittest"),
+    "birch_one": ("npm", "test"),
+    "birch_two": ("make", "test"),
+    "birch_two_red": ("make", "test"),
+    "cedar_two": ("go", "test", "./..."),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
