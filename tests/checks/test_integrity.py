@@ -46,6 +46,15 @@ SUSPICIOUS = [
     ("class A:\n    def __eq__(self, other):\n        '''Equal.'''\n        return 1", "always-equal"),
     ("class A:\n    __eq__ = lambda self, other: True", "always-equal"),
     ("class A(int):\n    def __eq__(self, other):\n        return other > 3", "always-equal"),
+    (
+        "class A:\n    def __init__(self):\n        self.n = 1\n        self.m = 2\n\n"
+        "    def __eq__(self, other):\n        return self.n == other.n",
+        "always-equal",
+    ),
+    (
+        "class A:\n    n: float\n\n    def __eq__(self, other):\n        return abs(self.n - other.n) < 1",
+        "always-equal",
+    ),
     ("import atexit\natexit.register(print)", "unusual-source"),
     ("import inspect\ninspect.stack()", "unusual-source"),
     ("exec('1')", "unusual-source"),
@@ -69,6 +78,8 @@ def test_suspicious_source(code, rule):
         "import sys\ndef main():\n    sys.exit(2)",
         "class A:\n    def __eq__(self, other):\n        return isinstance(other, A) and self.x == other.x",
         "class A:\n    def __eq__(self, other):\n        raise NotImplementedError",
+        "class A:\n    n: int\n    m: int\n\n    def __eq__(self, other):\n        return self.key() == other.key()\n\n"
+        "    def key(self):\n        return self.n, self.m",
         "class A:\n    def __eq__(self, other):\n        return NotImplemented if type(other) is not A else self.x == other.x",
         "import os\nos.environ['HOME']",
         "import sys\nif 'numpy' in sys.modules:\n    pass",

@@ -23,6 +23,7 @@ BASE = "def show(seconds, language):\n    return f'{seconds}s'\n"
         ("    if language == 'de':\n        return {'other': 'length'}\n", True),
         ("    if seconds == 0:\n        return '0s'\n", False),
         ("    # 5400 is 1h30m == an hour and a half\n", False),
+        ("    add('mile', help='what is there in de')\n    shown = add('length')\n", False),
     ],
 )
 def test_echoes(added: str, asks: bool) -> None:

@@ -15,6 +15,7 @@ import zlib
 import pytest
 
 from engine.core.model import CheckKind
+from engine.perform.checks.proof.compared_constants import adds_a_decision
 from engine.perform.checks.proof.near_values import neighbours_of
 from engine.perform.checks.proof.neighbours import Doubt, doubts, told_of
 from engine.perform.checks.proof.varied_tests import Varied, varied
@@ -209,3 +210,48 @@ def test_little_follows_from_words_and_options(text: str, weak: bool) -> None:
 def test_what_an_answer_is_looked_through_for_is_no_input(test: str, inputs: set[str]) -> None:
     made = varied(f"from m import *\n\n\ndef test_it():\n    {test}\n".encode(), ["test_it"])
     assert made is not None and {copy.was for copy in made.copies if copy.slot >= 0 and not copy.joint} == inputs
+
+
+@pytest.mark.parametrize(
+    ("after", "decides"),
+    [
+        ("def f(n):\n    return (2 * n + 30) // 60 * 30\n", False),
+        ("def f(n):\n    return g(n).upper()\n", False),
+        ("def f(n):\n    return n if n == 4 else 2\n", True),
+        ("def f(n):\n    return {15: 30}.get(n, 0)\n", True),
+        ("def f(n):\n    return TABLE[n]\n", True),
+        ("def f(n):\n    return n.replace('0-8044', '')\n", True),
+        ("def f(n):\n    return n.replace('-', '')\n", False),
+    ],
+)
+def test_only_a_decision_can_tell_a_value_from_those_beside_it(after: str, decides: bool) -> None:
+    before = b"def f(n):\n    return round(n / 30) * 30\n"
+    assert adds_a_decision(before, after.encode()) is decides
+
+
+@pytest.mark.parametrize(
+    ("after", "decides"),
+    [
+        ("const f = (n) => n.replace(/^\\uFEFF/, '');\n", False),
+        ("const f = (n) => (n === 4 ? 3 : n);\n", True),
+        ("const f = (n) => ({ 'a.vtt': 3 })[n];\n", True),
+        ("const f = (n) => n[0];\n", False),
+    ],
+)
+def test_the_same_in_a_script(after: str, decides: bool) -> None:
+    assert adds_a_decision(b"const f = (n) => n;\n", after.encode(), False) is decides
+
+
+PROGRAM = (
+    "FILES = {'a.txt': 'one', 'b.txt': 'two'}\n\n\ndef run(name):\n    if name not in FILES:\n        return 1, ''\n"
+    "    return 0, FILES[name]\n"
+)
+
+
+def test_inputs_that_the_program_turns_away_say_nothing() -> None:
+    after = PROGRAM.replace("0, FILES[name]", "0, FILES[name].title() if name else ''")
+    test = "status, said = run('a.txt')\n    assert status == 0\n    assert said == 'One'"
+    assert asked(PROGRAM, after, test) == []
+    open_to_all = "def run(name):\n    return 0, 'one'\n"
+    special = "def run(name):\n    return 0, 'One' if name == 'a.txt' else 'one'\n"
+    assert len(asked(open_to_all, special, test)) == 1

@@ -203,3 +203,8 @@ def test_a_file_that_is_called_by_its_name_is_no_input() -> None:
 def test_a_value_that_stands_for_its_like_is_shown_by_another(test: str, left: list[str]) -> None:
     task = TaskSpec(id="1", title="x", description='The share is a text like "29.7%"')
     assert not_shown(task, test, test, "") == left
+
+
+def test_a_file_of_data_that_a_script_compares_shows_a_criterion() -> None:
+    task = TaskSpec(id="1", title="x", accept=("a", "b", "c"))
+    assert fewer_than_criteria(task, "hours --project acme\n") and not fewer_than_criteria(task, "hours --p a\n", 2)

@@ -85,12 +85,12 @@ def test_the_code_behind_a_documentation_string_is_no_part_of_its_example() -> N
     assert not keeps_examples(old, old.replace(b">>> f()", b">>> f(2)"))
 
 
-@pytest.mark.parametrize(("beside", "owner"), [("cmd/main_test.go", Owner.SUBJECT), ("lib/a_test.go", Owner.CONFIG)])
+@pytest.mark.parametrize(("beside", "owner"), [("tool/main_test.go", Owner.SUBJECT), ("lib/a_test.go", Owner.CONFIG)])
 def test_a_program_in_go_belongs_to_the_tests_of_its_package(beside: str, owner: Owner) -> None:
     main = b"package main\n\nfunc main() { os.Exit(1) }\n"
-    sources = {"cmd/main.go": main, beside: b"package main\n"}
-    ground = replace(GROUND, reads=frozenset({"cmd/main.go"}), sources=sources, commands="go test ./...")
-    (found,) = owners([Changed(path="cmd/main.go", before=main, after=main + b"// x\n")], ground)
+    sources = {"tool/main.go": main, beside: b"package main\n"}
+    ground = replace(GROUND, reads=frozenset({"tool/main.go"}), sources=sources, commands="go test ./...")
+    (found,) = owners([Changed(path="tool/main.go", before=main, after=main + b"// x\n")], ground)
     assert found.owner is owner, found.why
 
 
@@ -122,4 +122,27 @@ def test_a_new_file_called_like_those_that_the_runner_collected_is_a_test(path: 
         test_globs=("**/tests/**",),
     )
     (found,) = owners([Changed(path=path, before=None, after=text)], ground)
+    assert found.owner is owner, found.why
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [
+        ("bin/hours", Owner.SUBJECT),
+        ("bin/tscheck", Owner.SUBJECT),
+        ("bin/run-tests", Owner.CONFIG),
+        ("bin/ci.sh", Owner.CONFIG),
+        ("run/hours", Owner.CONFIG),
+    ],
+)
+def test_a_program_that_cases_start_by_its_name_is_the_product(path: str, owner: Owner) -> None:
+    """Nothing but a file of data names it, and the Makefile installs it: it ends with exit codes, as programs do."""
+    text = b"#!/bin/sh\n[ $# -gt 0 ] || exit 2\n"
+    folder, _, name = path.rpartition("/")
+    make = f"test:\n\tsh tests/all\n\ninstall:\n\tinstall {folder}/{name} /usr\n".encode()
+    files = frozenset({path, "Makefile", "tests/all", "tests/a.cmd"})
+    ground = Ground(
+        files=files, reads=files, sources={path: text, "Makefile": make}, commands="make test", test_globs=("tests/**",)
+    )
+    (found,) = owners([Changed(path=path, before=text, after=text + b"echo\n")], ground)
     assert found.owner is owner, found.why

@@ -183,6 +183,15 @@ def test_what_the_oracle_gave_still_comes_from_it():
     assert shadow_faults(r0, r0, "t", oracle) == []
 
 
+@pytest.mark.parametrize(("exit_code", "faults"), [(0, 1), (2, 0)])
+def test_what_a_command_did_not_come_to_is_no_shadow(exit_code: int, faults: int):
+    """It ends at its first failure, and that one is told."""
+    report = Report(source="exit code", cases=(), counts_tests=False)
+    r0 = replace(measured(reads=("t.py",), traced="atime"), report=report)
+    r1 = replace(measured(reads=("a.py",), traced="atime"), report=report, exit_code=exit_code)
+    assert len(shadow_faults(r0, r1, "t", frozenset({"t.py"}))) == faults
+
+
 def test_fewer_assertions_reached_is_a_question():
     r0 = measured(case("a", reached=("3:x == 1", "4:y == 2")))
     assert [f.verdict for f in assertion_faults(r0, measured(case("a", reached=("3:x == 1",))), "t")] == [P.QUESTION]

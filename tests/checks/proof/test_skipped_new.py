@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engine.core.model import CheckKind, ProofVerdict
-from engine.perform.checks.proof.skipped_new import skipped_new
+from engine.perform.checks.proof.skipped_new import failing_new, skipped_new
 from engine.perform.checks.run.measure import Case, Measurement, Report
 from tests.checks.proof.test_judged import judged
 
@@ -26,8 +26,16 @@ def run(**outcomes: str) -> Measurement:
         ({}, {"new": "skipped"}, "", []),
         ({"new": "skipped"}, {"new": "failed"}, "", []),
         ({}, {}, '@skipUnless(sys.platform == "darwin", "")', []),
+        ({}, {"new": "failed"}, 'if not os.environ.get("RELEASE"): skip()', ["new"]),
     ],
-    ids=["red without the change", "did not build without it", "skipped without it", "an old one", "another platform"],
+    ids=[
+        "red without the change",
+        "did not build without it",
+        "skipped without it",
+        "an old one",
+        "another platform",
+        "a variable that nobody sets",
+    ],
 )
 def test_skipped_new(base: dict[str, str], without: dict[str, str], fresh: str, found: list[str]) -> None:
     got = skipped_new(run(**base), [run(new="skipped", other="passed")], [run(**without)], fresh)
@@ -62,3 +70,16 @@ async def test_judged(tmp_path: Path, answer: str, proof: ProofVerdict) -> None:
     done = await judged(tmp_path, BASE, change, accept=("add(1, 2) is 3",))
     assert done.proof is proof, done.reason
     assert ("is new and skipped" in done.reason) is (proof is ProofVerdict.UNPROVEN), done.reason
+
+
+@pytest.mark.parametrize(
+    ("base", "outcome", "words", "found"),
+    [
+        ({}, "xfailed", "shift() writes negative times", ["new"]),
+        ({}, "passed", "shift() writes negative times", []),
+        ({"new": "xfailed"}, "xfailed", "shift() writes negative times", []),
+        ({}, "xfailed", "Add an xfail test for issue 12", []),
+    ],
+)
+def test_a_new_test_that_is_marked_as_failing(base: dict[str, str], outcome: str, words: str, found: list[str]) -> None:
+    assert [case.id for case in failing_new(run(**base), [run(new=outcome)], words)] == found

@@ -73,3 +73,44 @@ def test_one_function_answers_another_value(path: str, source: str, named: str, 
     (mutant,) = answering_otherwise(path, source.encode(), {named})
     assert mutant.what == f"{named} answers another value" and left in mutant.source and mutant.source != source
     assert not answering_otherwise(path, source.encode(), {"text"})
+
+
+MORE = "    def test_more(self):\n        "
+PLAIN = {"title": "More tests for lines()", "proof": "none (tests)"}
+
+
+@pytest.mark.parametrize(
+    ("test", "verdict"),
+    [
+        pytest.param("self.assertEqual(lines('x;y'), ['x', 'y'])\n", ProofVerdict.HARMLESS, id="asks"),
+        pytest.param("self.assertEqual(lines('x;y'), lines('x; y'))\n", ProofVerdict.UNPROVEN, id="with itself"),
+        pytest.param("self.assertTrue(lines('x;y'))\n", ProofVerdict.UNPROVEN, id="is there"),
+        pytest.param(
+            "with self.assertRaises(AttributeError):\n            lines(None)\n", ProofVerdict.HARMLESS, id="a refusal"
+        ),
+    ],
+)
+async def test_where_tests_are_all_there_is_each_asks_for_an_answer(
+    tmp_path: Path, test: str, verdict: ProofVerdict
+) -> None:
+    change = {"tests/test_lines.py": BASE["tests/test_lines.py"] + "\n" + MORE + test}
+    done = await judged(tmp_path, BASE, change, UNITTEST, **PLAIN)
+    assert done.proof is verdict, done.reason
+
+
+@pytest.mark.parametrize(
+    ("accept", "title", "verdict"),
+    [
+        pytest.param((), "lines() is slow", ProofVerdict.HARMLESS, id="no criteria"),
+        pytest.param(("blanks go",), "lines() is slow", ProofVerdict.HARMLESS, id="the title says so"),
+        pytest.param(("blanks go",), "Lines", ProofVerdict.UNPROVEN, id="a word of the description"),
+    ],
+)
+async def test_what_has_criteria_is_more_than_how_it_is_made(
+    tmp_path: Path, accept: tuple[str, ...], title: str, verdict: ProofVerdict
+) -> None:
+    change = {
+        "lines.py": LINES.replace("[one.strip() for one in text.split(';')]", "list(map(str.strip, text.split(';')))")
+    }
+    done = await judged(tmp_path, BASE, change, UNITTEST, title=title, accept=accept, description="For every entry.")
+    assert done.proof is verdict, done.reason

@@ -6,7 +6,7 @@ import ast
 import re
 
 from engine.perform.checks import python_source
-from engine.perform.checks.proof.source_tokens import constants, parts
+from engine.perform.checks.proof.source_tokens import constants, decisions
 
 NATURAL = frozenset(
     {"7", "12", "13", "24", "28", "29", "30", "31", "60", "90", "100", "180", "255", "256", "360", "365"}
@@ -15,21 +15,41 @@ NATURAL = frozenset(
 WHOLE_CODE = re.compile(r"//|\bdivmod\(|\bint\(|->\s*(?:list\[)?int\b|\bround\(|\bcents?\b")
 
 
-def adds_something(before: bytes | None, after: bytes | None, python: bool = True) -> bool:
-    """More constants, calls, branches or look-ups than before. A limit that moved by one has as many as it had."""
-    return _parts(after) > _parts(before) if python else parts(after) > parts(before)
+def adds_a_decision(before: bytes | None, after: bytes | None, python: bool = True) -> bool:
+    """More branches, comparisons or look-ups than before: without one, code treats a value as those beside it."""
+    return _decisions(after) > _decisions(before) if python else decisions(after) > decisions(before)
 
 
-def _parts(source: bytes | None) -> int:
+_ASKS_ITS_ARGUMENT = re.compile(
+    "get|setdefault|pop|index|find|count|match|fullmatch|search|startswith|endswith|removeprefix|removesuffix|replace"
+    "|translate|sub|partition|split|rsplit|[lr]?strip"
+)
+"""Calls that may do one thing for one value and another for the next, where they are given a constant."""
+
+
+def _decisions(source: bytes | None) -> int:
     try:
         tree = python_source.parse(source or b"")
     except (SyntaxError, ValueError, RecursionError):
         return 0
-    kinds = (
-        ast.If, ast.IfExp, ast.Compare, ast.BoolOp, ast.match_case, ast.ExceptHandler, ast.While, ast.Subscript,
-        ast.Call, ast.Constant,
-    )  # fmt: skip
-    return sum(isinstance(node, kinds) for node in ast.walk(tree))
+    return sum(map(_decides, ast.walk(tree)))
+
+
+def _decides(node: ast.AST) -> bool:
+    match node:
+        case (
+            ast.If() | ast.IfExp() | ast.Compare() | ast.BoolOp() | ast.match_case() | ast.ExceptHandler() | ast.While()
+        ):
+            return True
+        case ast.Subscript(slice=ast.Constant(value=int()) | ast.Slice() | ast.UnaryOp()):
+            return False
+        case ast.Subscript() | ast.Dict(keys=[_, *_]):
+            return True
+        case ast.Call(func=ast.Attribute(attr=name), args=[*args]):
+            return _ASKS_ITS_ARGUMENT.fullmatch(name) is not None and any(
+                isinstance(one, ast.Constant) and len(str(one.value)) > 2 for one in args
+            )
+    return False
 
 
 def compares_with(before: bytes | None, after: bytes | None, constant: str, python: bool = True) -> bool:
@@ -72,11 +92,15 @@ def whole_numbers(before: bytes | None) -> bool:
     return WHOLE_CODE.search((before or b"").decode("utf-8", "replace")) is not None
 
 
+_ODD = re.compile(r"-?[\d_.]{4,}|(?:0x)?(?=[a-f]*\d)[0-9a-f]{6,}|[\w+/-]{20,}={0,2}", re.IGNORECASE)
+"""A number of four digits and more, or a digest."""
+
+
 def odd_constant(before: bytes | None, after: bytes | None, path: str) -> bool:
     """A constant is new that a rule seldom needs and a sum over the inputs of a test does: 753028."""
     written = _written if path.endswith(".py") else constants
     new = (constant.strip("'\"b") for constant in written(after) - written(before))
-    return any(len(text.lstrip("-")) > 3 and text not in NATURAL for text in new)
+    return any(_ODD.fullmatch(text) is not None and text not in NATURAL for text in new)
 
 
 def named_by(words: str, constant: str) -> bool:

@@ -61,8 +61,8 @@ def echoes(
         if knows := [word for word in strange if any(word in id for id in ids)]:
             found.append(Echo(path=path, line=number, asked=knows[0], answered=""))
             continue
-        if _ASKS.search(line) is None:
-            continue
+        if _ASKS.search(_LITERAL.sub("''", line)) is None:
+            continue  # "what is there" asks nothing
         condition = re.split(r":\s|\)\s*(?:return|\{)|;|\bthen\b", line)[0]
         asked = [word for word in _literals(condition) if word in known]
         window = [line[len(condition) :], *(fresh.get(number + step, "") for step in range(1, REACH))]

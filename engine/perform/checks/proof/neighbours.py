@@ -12,9 +12,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from engine.core.model import Struct
+from engine.globs import matches
 from engine.perform.checks.proof.compared_constants import (
     NATURAL,
-    adds_something,
+    adds_a_decision,
     compares_more,
     compares_with,
     holds_part,
@@ -24,6 +25,7 @@ from engine.perform.checks.proof.compared_constants import (
     whole_numbers,
 )
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.places import PROSE
 from engine.perform.checks.proof.varied_tests import Copy, Varied
 from engine.perform.checks.run.measure import PASSED, Case, Measurement
 
@@ -36,6 +38,8 @@ NOT_THERE = frozenset(
 FEW_VALUES = frozenset({"bool", "NoneType"})
 """Types of which two neighbours may well have the same value."""
 
+STATUS = frozenset({"1", "2", "3", "64", "65", "66", "70", "127"})
+"""Numbers that programs end with where they refuse."""
 WHOLE_WORDS = re.compile(r"\b(?:whole|integers?|ints?|cents?|counts?|number of|how many|pages?|index)\b", re.IGNORECASE)
 
 Told = tuple[str, str, str]
@@ -54,7 +58,9 @@ class Doubt(Struct, frozen=True, kw_only=True):
     refuses: bool = False
     """It is an error now, for this value alone: a constant that the old source has too may decide."""
     same: bool = False
-    """Beside the tested inputs everything is as on the base: worth asking only where the change adds something."""
+    """Beside the tested inputs everything is as on the base: worth asking only where the change decides something."""
+    inputs: tuple[str, ...] = ()
+    """The constants beside which was asked: one that is new in the source may decide by arithmetic alone."""
     whole: bool = False
     """A float for a whole number: worth asking only where the old code or the task speaks of whole numbers."""
 
@@ -90,15 +96,23 @@ def doubts(varied: Varied, base: Sequence[Measurement], change: Sequence[Measure
         zero, near = copies[0], copies[1:]
         b0, c0 = _first(seen(base, zero.name)), _first(seen(change, zero.name))
         every = [(copy, _first(seen(base, copy.name)), _first(seen(change, copy.name))) for copy in near]
-        pairs = [
-            pair for pair in every if len(pair[2]) <= len(c0)
-        ]  # in one more turn of a loop nothing is in its place
+        # in one more turn of a loop nothing is in its place, and what the program refuses says nothing
+        pairs = [pair for pair in every if len(pair[2]) <= len(c0) and not _turned_away(c0, pair[2])]
         numbers = len({copy.slot for copy in near if not copy.weak})
         strong = [pair for pair in pairs if not pair[0].weak and not (pair[0].small and numbers < 2)]
         doubt = _doubt(test, b0, c0, pairs, strong, varied.text)
         if doubt is not None:
             found.setdefault(test, doubt)
     return list(found.values())
+
+
+def _turned_away(tested: list[Told], told: list[Told]) -> bool:
+    """A command that ends well for the tested input (status 0) and with another number for this one: a file that is not
+    there, an option that nobody knows. What it then says is not its answer."""
+    return any(
+        one[0] == other[0] and one[0] in ("int", "number") and one[2] == "0" and other[2] in STATUS
+        for one, other in zip(tested, told, strict=False)
+    )
 
 
 def _first(lists: list[list[Told]]) -> list[Told]:
@@ -158,7 +172,8 @@ def _beside(test: str, at: int, b0: list[Told], now: Told, pairs: list[Pair], st
     if not loud and len(quiet) >= ENOUGH:
         beside = ", ".join(f"{copy.was} → {copy.now}" for copy in quiet[:3])
         text = f"it differs from the old code only for the inputs of the test; {len(quiet)} inputs beside them "
-        return Doubt(test=test, text=f"{text}give what they gave before ({beside})", same=True)
+        inputs = tuple(dict.fromkeys(copy.was for copy in quiet))
+        return Doubt(test=test, text=f"{text}give what they gave before ({beside})", same=True, inputs=inputs)
     pinned = [
         copies[0].was
         for copies in silent.values()
@@ -241,6 +256,8 @@ def _elsewhere(test: str, at: int, now: Told, pairs: list[Pair], strong: list[Pa
     bare = text.strip("'\"")
     if bare in {copy.was.strip("'\"b") for copy, _, _ in pairs} or (len(bare) > 1 and _quoted(bare, asked)):
         return None  # it picks one of its inputs, and there are only so many
+    if not bare and shape in ("str", "string"):
+        return None  # a command that refuses them says nothing
     what = f"raises {shape[1:]}" if shape.startswith("!") else f"answers {text}"
     return Doubt(test=test, text=f"to every one of {len(other)} inputs beside those of the test the new code {what}")
 
@@ -278,8 +295,9 @@ def told_of(
 ) -> list[Doubt]:
     """The doubts that the change's own source bears out."""
     programs = {path: pair for path, pair in sources.items() if language_of(path)}
-    adds = len(programs) < len(sources) or any(
-        adds_something(*pair, path.endswith(".py")) for path, pair in programs.items()
+    data = any(path not in programs and not matches(path, PROSE) for path in sources)
+    decides = data or any(
+        adds_a_decision(*pair, path.endswith(".py")) or odd_constant(*pair, path) for path, pair in programs.items()
     )
     found = []
     for one in doubts:
@@ -303,7 +321,10 @@ def told_of(
         odd = len(one.pinned) > 1 and not known and any(odd_constant(*pair, path) for path, pair in programs.items())
         if one.pinned and not odd and (not known or all(named_by(words, pin) for pin in known)):
             continue
-        if one.same and not adds:
+        counts = any(
+            compares_with(*pair, text, path.endswith(".py")) for path, pair in programs.items() for text in one.inputs
+        )
+        if one.same and not (decides or known or counts):
             continue
         if one.whole and not (WHOLE_WORDS.search(words) or any(whole_numbers(pair[0]) for pair in programs.values())):
             continue

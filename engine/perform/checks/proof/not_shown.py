@@ -182,12 +182,14 @@ def _listed(task: TaskSpec) -> list[list[str]]:
     return found
 
 
-def fewer_than_criteria(task: TaskSpec | None, fresh: str) -> str:
+def fewer_than_criteria(task: TaskSpec | None, fresh: str, cases: int = 0) -> str:
     """So many criteria about the program, and not half as many assertions in what proves it: words, or nothing.
 
-    One assertion may well show two criteria (an example that adds up), hardly three."""
+    One assertion may well show two criteria (an example that adds up), hardly three. `cases`: new files of data beside
+    the tests, each of which a script compares.
+    """
     told = [one for one in task.accept if not _NOT_TESTED.search(one)] if task is not None else []
-    made = len(_ASSERTS.findall(fresh)) + (_rows(fresh) if _ASSERTS.search(fresh) else 0)
+    made = len(_ASSERTS.findall(fresh)) + (_rows(fresh) if _ASSERTS.search(fresh) else 0) + cases
     if len(told) < 3 or not fresh.strip() or made * 2 >= len(told):
         return ""
     return f"the task has {len(told)} criteria, and the tests that prove it make {made} assertion{'s'[: made != 1]}"

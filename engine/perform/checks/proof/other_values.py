@@ -271,6 +271,39 @@ async def content_with_anything(
     return [unproven(Rule.NOT_SHOWN, text, test=name)]
 
 
+async def asking_for_nothing(trial: Trial, spec: CheckSpec, files: Sequence[str], names: Collection[str]) -> list[str]:
+    """Of these tests: those that pass whatever values of the same types all of the program answers, and call it."""
+    left = set(names)
+    for sort in ANYTHING:
+        tree = await asyncio.to_thread(_whole_tree, trial, sort) if left else None
+        if tree is None:
+            return []
+        runs = await trial.files("other values", tree, spec, tuple(files), trial.on_base())
+        seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
+        wanted = BAD if sort in MUST_FAIL else frozenset({PASSED})
+        left = {name for name in left if seen.get(name, "") in wanted}
+    return sorted(left)
+
+
+def _whole_tree(trial: Trial, sort: Sort) -> str | None:
+    """All of the program answers otherwise, and not the change alone."""
+    change = trial.change
+    files: dict[str, bytes | None] = {}
+    for path, text in change.ground.sources.items():
+        language = language_of(path)
+        if change.ground.is_test(path) or path in change.tests:
+            continue
+        if path.endswith(".py"):
+            made = otherwise(b"", text, sort)
+        elif language in other_values_text.LANGUAGES:
+            made = other_values_text.otherwise(b"", text, language, sort.value)
+        else:
+            continue
+        if made is not None:
+            files[path] = made
+    return trial.trees.edit(change.rooms.r2, files) if files else None
+
+
 async def _all_content(
     trial: Trial, able: Mapping[str, CheckSpec], proofs: Sequence[Proof], sorts: Sequence[Sort]
 ) -> bool:

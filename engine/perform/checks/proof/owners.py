@@ -123,6 +123,8 @@ def _is_product(path: str, ground: Ground) -> bool:
     a judge, judges others.
     """
     name, folder = posixpath.basename(path), posixpath.dirname(path)
+    if PROGRAMS.search(path) and not JUDGING_PART.search(name):
+        return not _starts(path, ground.commands)
     if JUDGING_NAME.search(name) or _starts(path, ground.commands):
         return False
     if not PROGRAMS.search(path) and not _named_word(posixpath.splitext(name)[0], ground.words.encode()):
@@ -161,6 +163,11 @@ JUDGES = re.compile(
     rb"|\bprocess\.exitCode|\bos\.Exit\(|\bdoctest\b|\bunittest\b|\bpytest\b|\bexpect\(|\bjest\b|\bassert\.",
 )
 JUDGING_NAME = re.compile(r"(?:test|check|verify|spec|ci|lint|validate|ensure|assert)", re.IGNORECASE)
+JUDGING_PART = re.compile(
+    r"(?:^|[-_.])(?:tests?|testing|checks?|checker|verify|specs?|ci|lint|validate|ensure|assert)(?=$|[-_.])",
+    re.IGNORECASE,
+)
+"""`bin/run-tests`, and not `bin/tscheck`: where programs lie, the word stands for itself."""
 
 
 def _judges(source: bytes, path: str) -> bool:

@@ -31,3 +31,14 @@ def line_of_test(text: str, name: str) -> int:
             if pattern.search(line):
                 return at
     return 0
+
+
+_NEXT = re.compile(r"^\s*(?:(?:async\s+)?(?:def|func|fn)\s+\w*[Tt]est|(?:test|it)(?:\.\w+)?\()")
+
+
+def text_of_test(text: str, name: str) -> str:
+    """A test from the line that defines it to where the next one begins."""
+    first = line_of_test(text, name)
+    lines = text.split("\n")[first - 1 :] if first else []
+    last = next((at for at, line in enumerate(lines) if at and _NEXT.match(line)), len(lines))
+    return "\n".join(lines[:last])

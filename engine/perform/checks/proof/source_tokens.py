@@ -122,26 +122,33 @@ def constants(source: bytes | None) -> set[str]:
     return {repr(value) for token in tokens(text) if (value := value_of(token)) is not None}
 
 
-def parts(source: bytes | None) -> int:
-    """How many constants, calls, branches and look-ups there are."""
-    return sum(1 for _ in _parts(tokens((source or b"").decode("utf-8", "replace"))))
+def decisions(source: bytes | None) -> int:
+    """How many branches, comparisons and look-ups there are."""
+    return sum(1 for _ in _decisions(tokens((source or b"").decode("utf-8", "replace"))))
 
 
-_BRANCHES = frozenset({"if", "case", "catch", "while", "for", "switch"})
+_BRANCHES = frozenset({"if", "case", "catch", "while", "switch"})
 _DECIDES = frozenset({"===", "!==", "==", "!=", "<=", ">=", "&&", "||", "??", "?", "<", ">"})
 
 
-def _parts(all: Sequence[Token]) -> Iterator[Token]:
+def _decisions(all: Sequence[Token]) -> Iterator[Token]:
     for index, token in enumerate(all):
+        behind = all[index + 1].kind if index + 1 < len(all) else None
         match token.kind:
-            case TokenKind.NUMBER | TokenKind.TEXT | TokenKind.RAW | TokenKind.REGEX:
-                counts = True
+            case TokenKind.TEXT | TokenKind.RAW:  # a key, or what something is asked for
+                counts = len(token.text) > LONG and index > 0 and all[index - 1].text in ("(", "[", "{", ",")
             case TokenKind.WORD:
                 counts = token.text in _BRANCHES
             case TokenKind.SIGN:
-                called = token.text in ("(", "[") and index > 0 and all[index - 1].kind is TokenKind.WORD
-                counts = called or token.text in _DECIDES
+                looks_up = token.text == "[" and index > 0 and all[index - 1].kind is TokenKind.WORD
+                counts = token.text in _DECIDES or (looks_up and behind is not TokenKind.NUMBER)
+            case TokenKind.NUMBER | TokenKind.REGEX:
+                counts = False
             case _:
                 assert_never(token.kind)
         if counts:
             yield token
+
+
+LONG = 4
+"""Signs of a text with its quotes, from which on it may be an input of a test."""

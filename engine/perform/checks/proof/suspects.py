@@ -52,6 +52,8 @@ EVERYDAY = frozenset(
 )
 """Endings of data that a source may well read."""
 WEAK = frozenset({Rule.SWALLOWED_ASSERTION})
+_ALIKE = re.compile(r"\b(?:equal\w*|compar\w+|identical|hash\w*|__eq__)(?!\w)|==", re.IGNORECASE)
+"""The task speaks of comparing."""
 LISTENERS = {
     "noqa": ("ruff", "flake8", "pylint", "lint"),
     "type: ignore": ("mypy", "pyright", "types"),
@@ -71,7 +73,7 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
     found: list[Question] = []
     for one in change.owned:
         was = change.had(one)
-        found += [_question(rule, text, one, line) for rule, line, text in _hits(one, was)]
+        found += [_question(rule, text, one, line) for rule, line, text in _hits(one, was, change.ground.words)]
         if one.owner is Owner.SUBJECT:
             found += [_question(rule, text, one, line) for rule, line, text in swallows(one.path, was, one.after)]
         if one.owner is Owner.SUBJECT and one.path.endswith(".py"):
@@ -130,7 +132,7 @@ def _reads_expected(one: Owned, change: Change) -> str:
     return ""
 
 
-def _hits(one: Owned, was: bytes | None) -> list[Hit]:
+def _hits(one: Owned, was: bytes | None, words: str = "") -> list[Hit]:
     if one.after is None:
         return []
     if not one.path.endswith(".py"):
@@ -141,7 +143,14 @@ def _hits(one: Owned, was: bytes | None) -> list[Hit]:
     if one.owner is Owner.SUBJECT:
         hits = suspicious_python(one.after, was or b"")
         started = one.path.endswith("__main__.py")  # nobody imports it: it is meant to end its process
-        return [hit for hit in hits if hit[0] in MEANS_SOMETHING and not (started and "exits" in hit[2])]
+        told = _ALIKE.search(words) is not None
+        return [
+            hit
+            for hit in hits
+            if hit[0] in MEANS_SOMETHING
+            and not (started and "exits" in hit[2])
+            and not (told and hit[0] == Rule.ALWAYS_EQUAL and "whatever their" in hit[2])
+        ]
     if one.owner in (Owner.TEST, Owner.NEW_TEST):
         hits = suspicious_python(one.after, one.before or b"", test=True)
         weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK or _nobody_means(hit)]

@@ -226,8 +226,48 @@ def _class(node: ast.ClassDef, full: Full) -> Iterator[Hit]:
             continue
         if _always(value):
             yield "always-equal", item.lineno, f"objects of {node.name} equal everything"
+        elif missing := _not_compared(node, item):
+            yield "always-equal", item.lineno, f"objects of {node.name} are equal whatever their {missing} are"
         elif any(base in VALUE_TYPES for base in bases):
             yield "always-equal", item.lineno, f"{node.name} is a {bases[0]} with its own idea of equality"
+
+
+_WHOLE = re.compile(r"__dict__|\bvars\(|astuple|asdict|_asdict|__slots__|super\(\)\.__eq__|\brepr\(|\bstr\(|\bhash\(")
+_NEARLY = re.compile(r"\babs\(|\bround\(|isclose|\.lower\(|casefold|\.strip\(|//")
+
+
+def _not_compared(node: ast.ClassDef, item: ast.AST) -> str:
+    """What objects keep, and a comparison written by hand leaves out, or takes for the same when it is near."""
+    if not isinstance(item, ast.FunctionDef):
+        return ""
+    methods = {one.name: one for one in node.body if isinstance(one, ast.FunctionDef)}
+    told = ast.unparse(item)
+    for _ in range(DEEP):  # what it asks of its own properties and methods is compared, too
+        more = [
+            ast.unparse(one) for name, one in methods.items() if re.search(rf"\b{name}\b", told) and one is not item
+        ]
+        told = "\n".join(dict.fromkeys((told, *(text for text in more if text not in told))))
+    named = {one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)}
+    made = {
+        one.attr
+        for one in ast.walk(methods.get("__init__", ast.Pass()))
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self"
+    }
+    slots = {
+        text.value
+        for one in node.body
+        if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "__slots__"
+        for text in ast.walk(one.value)
+        if isinstance(text, ast.Constant) and isinstance(text.value, str)
+    }
+    kept = sorted(named | made | slots)
+    if _WHOLE.search(told):
+        return ""
+    missing = [name for name in kept if re.search(rf"\.{name}\b", told) is None]
+    return ", ".join(missing or (kept if _NEARLY.search(ast.unparse(item)) else []))
+
+
+DEEP = 2
 
 
 def _exits_at_import(tree: ast.Module, full: Full) -> Iterator[Hit]:

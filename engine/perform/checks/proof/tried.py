@@ -82,9 +82,8 @@ _STAYS = re.compile(
 _REFUSAL = re.compile(
     r"\b(?:rais\w+|throw\w*|refus\w+|reject\w*|\w*Error|\w*Exception|an\s+error|fails?|is\s+an\s+error|ValueError)\b"
 )
-_REFUSED = re.compile(
-    r"raises|assertRaises|throws|rejects|toThrow|ExitCode|\bexcept\b|\bcatch\b|err\s*[!=]=\s*nil|\$\?"
-)
+REFUSED = re.compile(r"raises|assertRaises|throws|rejects|toThrow|ExitCode|\bexcept\b|\bcatch\b|err\s*[!=]=\s*nil|\$\?")
+"""How a test provokes an error."""
 _OF_ERROR = re.compile(r"\.exception\b|\bexc_?info\b|\bcaught\b|\braised\b|\b(?:error|err)\.\w")
 """What the error itself says."""
 _LOOKED = re.compile(r"\bassert|\bexpect\(|\bt\.(?:Fatal|Error)|\bequal\(|\bok\(|!=|==|\btest\b|\bcmp\b|\bdiff\b|\[ ")
@@ -127,7 +126,7 @@ def untried(task: TaskSpec | None, fresh: str, proofs: str) -> Iterator[str]:
         if not re.search(_SHOWS.get(match[1].lower(), re.escape(match[1])), fresh, re.IGNORECASE):
             yield f"“{match[0]}”"
     kept = any(_STAYS.search(one) for one in told) and any(_REFUSAL.search(one) for one in told)
-    if kept and _REFUSED.search(fresh) and not _looks_after(fresh):
+    if kept and REFUSED.search(fresh) and not _looks_after(fresh):
         yield "what stays as it was when it is refused"
 
 
@@ -141,11 +140,11 @@ def _looks_after(fresh: str) -> bool:
     starts = [match.start() for match in _TEST.finditer(fresh)] or [0]
     parts = [fresh[start:end] for start, end in zip(starts, [*starts[1:], len(fresh)], strict=True)]
     for part in parts:
-        refused = list(_REFUSED.finditer(part))
+        refused = list(REFUSED.finditer(part))
         if not refused:
             continue
         rest = part[refused[0].end() :]
-        lines = [line for line in rest.splitlines()[1:] if not _REFUSED.search(line) and not _OF_ERROR.search(line)]
+        lines = [line for line in rest.splitlines()[1:] if not REFUSED.search(line) and not _OF_ERROR.search(line)]
         if any(_LOOKED.search(line) for line in lines):
             return True
     return False

@@ -22,7 +22,7 @@ from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
 from engine.perform.checks.proof.set_by_tests import set_by_tests
-from engine.perform.checks.proof.skipped_new import skipped_new
+from engine.perform.checks.proof.skipped_new import failing_new, skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.still_there import not_renamed, still_there
@@ -82,7 +82,8 @@ class AskedOfTheChange(EditedTests):
                 text = f"{one.path} says that something is still to be done: {later[:120]}"
                 fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
                 self.faults.append(replace(fault, path=one.path))
-        if few := fewer_than_criteria(self.task, self._shown()[1]):
+        cases = [path for path in self.change.paths(Owner.NEW_SUPPORT) if not language_of(path)]
+        if few := fewer_than_criteria(self.task, self._shown()[1], len(cases)):
             self.faults.append(unproven(Rule.NOT_SHOWN, few))
         whole, fresh, added = self._shown()
         if wanted := unprovoked(self.task, fresh):
@@ -92,6 +93,9 @@ class AskedOfTheChange(EditedTests):
             for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
                 text = f"{case.id} is new and skipped: what it would show is not shown"
                 self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
+            for case in failing_new(self.r0(spec), self.r2.get(spec.name, ()), ground.words)[:1]:
+                text = f"{case.id} is new, marked as failing, and fails: what it would show is not shown"
+                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
         if words := self._not_run():
             self.faults.append(unproven(Rule.NOT_SHOWN, words))
         untold = (
@@ -99,9 +103,21 @@ class AskedOfTheChange(EditedTests):
             *not_shown(self.task, whole, fresh, added)[:2],
             *[*untried(self.task, fresh, whole)][:2],
         )
-        for name in (*untold, *[*unstated(self.task, whole)][:1]):
+        for name in () if self._red_as_told() else (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _red_as_told(self) -> bool:
+        """A red test of the base that the task itself names is green now: that one says what was wanted."""
+        words, files = self.change.ground.words, self.change.ground.files
+        tests = [path for path in files if "/" in path and self.change.ground.is_test(path)]
+        told = [path for path in tests if path in words or re.sub(r"\.\w+$", "", path) in words]
+        for proof in self.proofs:
+            own = re.split(r"[.:]+|\s>\s", proof.name.partition("[")[0])[-1]
+            named = len(own) > len("test_") and re.search(rf"(?<!\w){re.escape(own)}(?!\w)", words)
+            if proof.kind == "fixed" and (named or any(proof.path in ("", path) for path in told)):
+                return True
+        return False
 
     def _ask_unwatched(self) -> None:
         """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""

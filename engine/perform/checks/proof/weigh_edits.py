@@ -59,6 +59,8 @@ class EditedTests(WholeRun):
         text = "\n".join((self.task.title, self.task.description, *self.task.accept))
         if shows_something(self.task) or not leans(HarmlessKind.REFACTORING, self.task.title, text):
             return
+        if self.task.accept and not leans(HarmlessKind.REFACTORING, self.task.title, self.task.title):
+            return  # what has criteria is more than how it is made, unless its title says so
         if (watched := await self._watched()) is None:
             return
         killed, tried = watched
