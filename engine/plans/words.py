@@ -17,7 +17,7 @@ from engine.core.grants import GrantError
 from engine.core.harmless import HarmlessKind, bound
 from engine.core.model import Plan, Struct, TaskSpec
 from engine.plans.entries_in_words import codelike, continues, entries, is_data, moves, renames
-from engine.plans.leanings import shows_something
+from engine.plans.leanings import shows_something, wants_otherwise
 from engine.plans.word_patterns import (
     ABOUT_CODE,
     ADDED,
@@ -77,6 +77,9 @@ def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
                 continue
     if not new and (told := _told_otherwise(task)):
         found.setdefault("change behaviour", told)
+    named = any(entry.startswith(("rename", "move")) for entry in found)
+    if not new and not named and not nothing_to_show(task) and wants_otherwise(task):
+        found.setdefault("change behaviour", task.title)
     for place in task.scope:
         if not re.search(r"[*?{\[]", place) and is_data(place):
             found.setdefault(f"edit {place}", f"scope: {place}")
@@ -213,8 +216,16 @@ def _without_names(clause: str) -> str:
     return re.sub(rf"{CODE}|\S+\(\)|\S*[_./]\w\S*", " ", clause)
 
 
+_THE_SO_CALLED = re.compile(
+    r"\b(?:remove|drop|delete|retire|get\s+rid\s+of)\s+(?:the\s+|our\s+)?[`\"']?(?!old\b|new\b|whole\b|last\b|first\b|default\b)[\w-]+[`\"']?\s+"
+    r"(?:(?:sub)?commands?|options?(?!\s+\w)|flags?(?!\s+\w)|functions?|methods?|class(?:es)?|importers?|exporters?|modules?|scripts?|endpoints?|alias(?:es)?|plug-?ins?"
+    r"|environment\s+variables?)\b", re.IGNORECASE,
+)  # fmt: skip
+"""`remove the projects command`: what it is stands behind its name."""
+
+
 def _removes_code(clause: str) -> bool:
     """`remove the deprecated function old_sum`, not `remove the limit`."""
-    if re.search(r"\b(?:dead|unused|obsolete|deprecated|legacy)\b", clause, re.I):
+    if re.search(r"\b(?:dead|unused|obsolete|deprecated|legacy)\b", clause, re.I) or _THE_SO_CALLED.search(clause):
         return True
     return any(codelike(match["old"], match["what"]) for match in DELETE.finditer(clause))

@@ -477,8 +477,8 @@ OTHERS = {
     "src/duration.js becomes src/time/duration.js": ["move src/duration.js to src/time/duration.js", "proof: none"],
     "test_sometimes fails now and then": ["edit tests test_sometimes"],
     "Depend on babel": ["change dependencies", "proof: none"],
-    "The user should be called by name": [],
-    "Users should be called customers in the mail": [],
+    "The user should be called by name": ["change behaviour"],
+    "Users should be called customers in the mail": ["change behaviour"],
     "A caterpillar becomes a butterfly": [],
     "Undo returns a text such as food": [],
     "Show that the cache is safe": [],
@@ -600,3 +600,35 @@ def test_files_that_have_to_follow() -> None:
 def test_another_form_of_the_same_class_is_a_refactoring(title: str) -> None:
     task = TaskSpec(id="1.1", title=title, description="__init__ and __eq__ are written by hand.")
     assert "proof: none (refactoring)" in [one.line() for one in derive_task(task)]
+
+
+@pytest.mark.parametrize(
+    ("title", "follows"),
+    [
+        ("Show the form oldest first", True),
+        ("lint should print FILE:CUE: RULE: MESSAGE", True),
+        ("plain style: more than three authors -> first author et al.", True),
+        ("tscheck: tell errors from warnings", True),
+        ("bill tenths of an hour instead of quarters", True),
+        ("Remove the projects command", False),
+        ("report crashes on an empty file", False),
+        ("Add an option --csv", False),
+        ("ticked items are back after a restart", False),
+        ("Rename take to claim", False),
+        ("Move the parser to its own module", False),
+        ("hm() is in two programs, put it into lib", False),
+        ("More tests for the parser", False),
+        ("README: explain take --waste", False),
+        ("total() is slow with many keys", False),
+    ],
+)
+def test_old_tests_follow_where_something_is_to_be_another_way(title: str, follows: bool) -> None:
+    """Shown to the user like every derived line, and only constants and arguments may follow, red on the base."""
+    assert ("change behaviour" in read(title)) is follows
+
+
+@pytest.mark.parametrize(
+    "title", ["Remove the projects command", "drop the deprecated `strip` command", "Drop the QIF importer"]
+)
+def test_what_goes_may_be_said_behind_its_name(title: str) -> None:
+    assert "proof: none" in read(title)

@@ -95,7 +95,7 @@ STILL = (
         pytest.param(
             DROP,
             DONE | {"tests/test_read.py": REFUSED.replace("x.tsv", ".tsv")},
-            P.QUESTION, id="another input",
+            P.PROVEN, id="another input",
         ),
         pytest.param(
             DROP,

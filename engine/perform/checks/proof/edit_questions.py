@@ -53,7 +53,9 @@ def _test_question(
     edit: TestEdit, transformed: Transformed, red: Collection[str], broken: Collection[str], whole: bool
 ) -> Question | None:
     """`whole`: a command that names no tests is red, so that any edited one may be the reason."""
-    failing = whole or any(covers_id(edit.id, id) or (not edit.test and id.startswith(edit.path)) for id in red)
+    failing = whole or any(
+        covers_id(edit.id, id) or id == edit.path or (not edit.test and id.startswith(edit.path)) for id in red
+    )
     excuse = transformed.excuse(edit.id)
     let_go = edit.kind is EditKind.DELETED and not failing  # it held, and nobody needed to take it away
     if (

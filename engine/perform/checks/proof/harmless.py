@@ -205,14 +205,14 @@ def _only_less(file: Source) -> bool:
         return False
     if all(had.get(name) == body for name, body in left.items()):
         return True
-    return _without_one_name(file.before, file.after)
+    return _without_a_name(file.before, file.after)
 
 
-_SPELLED = re.compile(r"[\"']([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|--[a-z][\w-]+)[\"']")
+_SPELLED = re.compile(r"[\"'](--?[A-Za-z][\w-]*|[A-Za-z][\w-]*)[\"']")
 
 
-def _without_one_name(before: bytes, after: bytes) -> bool:
-    """Words went and none came, and with them every text that is a variable of the environment, or an option."""
+def _without_a_name(before: bytes, after: bytes) -> bool:
+    """Words went and none came, and with them every place of a text that is a name: of a command, an option."""
     try:
         was, now = (ast.unparse(python_source.parse(text)) for text in (before, after))
     except (SyntaxError, ValueError, RecursionError):

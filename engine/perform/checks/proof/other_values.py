@@ -150,12 +150,12 @@ def otherwise(before: bytes, after: bytes, sort: Sort) -> bytes | None:
     return ast.unparse(ast.fix_missing_locations(new)).encode()
 
 
-def answering_otherwise(path: str, source: bytes, words: Collection[str]) -> list[Mutant]:
-    """For each function that the words name: the file with that function alone answering another value."""
+def answering_otherwise(path: str, source: bytes, words: Collection[str] | None) -> list[Mutant]:
+    """For each function that the words name (None: for each): the file with that one alone answering another value."""
     language = language_of(path)
     if language in other_values_text.LANGUAGES:
         text = source.decode("utf-8", "surrogateescape")
-        named = [one for one in bodies(text, language, "") if one.name in words]
+        named = [one for one in bodies(text, language, "") if words is None or one.name in words]
         befores = [(one.name, text[: one.start] + text[one.end :], text.count("\n", 0, one.start) + 1) for one in named]
         made = [
             (name, line, other_values_text.otherwise(before.encode(), source, language, Sort.ALIKE.value))
@@ -172,14 +172,14 @@ def answering_otherwise(path: str, source: bytes, words: Collection[str]) -> lis
     ]
 
 
-def _without(source: bytes, words: Collection[str]) -> Iterator[tuple[str, int, bytes]]:
-    """For each function that the words name, the file in which that one does nothing."""
+def _without(source: bytes, words: Collection[str] | None) -> Iterator[tuple[str, int, bytes]]:
+    """For each of these functions, the file in which that one does nothing."""
     try:
         tree = python_source.parse(source)
     except (SyntaxError, ValueError, RecursionError):
         return
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name in words:
+        if isinstance(node, ast.FunctionDef) and (words is None or node.name in words):
             body, node.body = node.body, [ast.Pass()]
             yield node.name, node.lineno, ast.unparse(ast.fix_missing_locations(tree)).encode()
             node.body = body

@@ -124,7 +124,11 @@ def transform(
             if grant is not None:
                 files[one.path] = one.after
                 used.add(grant.entry)
-            elif one.owner is Owner.DATA and stated(one.before, one.after, words):
+            elif one.owner is Owner.DATA and (
+                _went_along(one.path, oracle, changed, words)
+                if one.after is None
+                else stated(one.before, one.after, words)
+            ):
                 files[one.path] = one.after
     edits = _edits(changed, renames, files)
     excuses: dict[str, Excuse] = {}
@@ -139,8 +143,9 @@ def transform(
             if edit.test and _stated_edit(edit, changed, words):
                 same = not asks_otherwise(tokens(edit.path, edit.before), tokens(edit.path, edit.after))
                 excuses[edit.id] = Excuse(entry="change behaviour", red_on_base=True, same_question=same)
-        if edit.kind is EditKind.DELETED and edit.test and edit.now and takes_away(words, f"{edit.id} {edit.before}"):
-            excuses.setdefault(edit.id, Excuse(entry="change behaviour", red_on_base=True))
+        if edit.kind is EditKind.DELETED and edit.test and takes_away(words, f"{edit.id} {edit.before}"):
+            # as it was, it must fail: what it asks for is not there any more, or somebody else asks it
+            excuses.setdefault(edit.id, Excuse(entry="change behaviour", red_on_base=bool(edit.now)))
         if edit.kind is EditKind.DELETED and (grant := _lets_go(grants, edit)) is not None:
             dropped[edit.id] = grant.entry
             used.add(grant.entry)
@@ -153,6 +158,16 @@ def transform(
         found=found,
         wanted=wanted,
     )
+
+
+def _went_along(path: str, oracle: Mapping[str, bytes], changed: Sequence[Owned], words: str) -> bool:
+    """Data that goes with what the task takes away: called like it, or spoken of only by tests that are gone."""
+    if takes_away(words, path):
+        return True
+    name = path.rpartition("/")[2].encode()
+    left = {one.path: one.after or b"" for one in changed}
+    speak = [other for other, text in oracle.items() if other != path and name in text]
+    return bool(speak) and takes_away(words, words) and not any(name in left.get(other, name) for other in speak)
 
 
 def _stated_edit(edit: TestEdit, changed: Sequence[Owned], words: str) -> bool:
@@ -234,7 +249,10 @@ def _excuse(grant: Grant, edit: TestEdit, edits: Iterable[TestEdit]) -> Excuse |
         return Excuse(entry=grant.entry, red_on_base=False)
     if grant.kind is GrantKind.SKIP_TESTS and edit.kind is EditKind.SKIPPED and _meant(grant.target, edit):
         return Excuse(entry=grant.entry, red_on_base=False)
-    if grant.kind is GrantKind.CHANGE_BEHAVIOUR and edit.kind in (EditKind.SAME_SHAPE, EditKind.STRONGER):
+    asked_again = edit.kind is EditKind.DELETED and edit.test and bool(edit.now)  # by a new test, for another answer
+    if grant.kind is GrantKind.CHANGE_BEHAVIOUR and (
+        asked_again or edit.kind in (EditKind.SAME_SHAPE, EditKind.STRONGER)
+    ):
         word = grant.target.rpartition(".")[2]
         if not word or word in edit.before or word in edit.id:
             return Excuse(entry=grant.entry, red_on_base=True)

@@ -21,7 +21,7 @@ from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.owners import keeps_examples
 from engine.perform.checks.proof.places import ELSEWHERE, MANIFESTS, PROSE, SETTINGS
-from engine.plans.leanings import DOCS, LAYOUT, asks_for_more, leans, shows_something, spoken
+from engine.plans.leanings import DOCS, LAYOUT, asks_for_more, leans, orders_removal, shows_something, spoken
 
 BESIDE = frozenset({Owner.TEST, Owner.SUPPORT, Owner.DATA, Owner.NEW_TEST, Owner.NEW_SUPPORT})
 WORDS = {
@@ -31,6 +31,7 @@ WORDS = {
     HarmlessKind.TESTS: "tests alone",
     HarmlessKind.SETTINGS: "settings alone",
     HarmlessKind.MOVE: "names and places alone",
+    HarmlessKind.REMOVAL: "something is taken away, and nothing else is other than it was",
     HarmlessKind.REFACTORING: "work on how it is made, and the tests of the base watch over what was touched",
 }
 
@@ -56,6 +57,9 @@ def plain_kind(
     asked = wanted if found else moves and leans(HarmlessKind.MOVE, task.title, text)
     if source and asked and not asks_for_more(task.title) and names_only(changed, found, files):
         return HarmlessKind.MOVE
+    prose = all(matches(one.path, PROSE) for one in rest)
+    if source and prose and orders_removal(task.title) and not _outside(HarmlessKind.REMOVAL, source):
+        return HarmlessKind.REMOVAL
     if source and not rest and _steering_remarks(source):
         kinds.append(HarmlessKind.SETTINGS)
     for kind in kinds:

@@ -111,6 +111,8 @@ class Scales:
             return False
         if nothing_to_show(self.task.proof) and not self._of_another_kind():
             return True
+        if self.plain is HarmlessKind.REMOVAL and self.proofs:
+            return False  # something shows it, so it is weighed like anything else
         return self.task.proof != "required" and self.plain is not None
 
     @cached_property

@@ -145,8 +145,10 @@ def _reached(called: Iterable[str], sources: Mapping[str, bytes], tests: Mapping
 
 def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant]:
     """Mutants of the functions that a change touched, whole: a decorator alone has nothing to twist."""
+    answers = answering_otherwise(path, after, None)
     if speaks(path):
-        return mutants_text(path, after, touched_lines(path, before, after))
+        lines = touched_lines(path, before, after)
+        return [*(one for one in answers if one.line in lines), *mutants_text(path, after, lines)]
     touched = changed_lines(before, after)
     try:
         tree = python_source.parse(after)
@@ -165,7 +167,8 @@ def pool_of_change(path: str, before: bytes | None, after: bytes) -> list[Mutant
             and LOGS.search(ast.unparse(node.value.func))
         ):
             lines -= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))  # what is logged, no test asks
-    return [*mutants(path, after, lines), *text_mutants(path, after, lines)]
+    answers = [one for one in answers if one.line in lines]
+    return [*answers, *mutants(path, after, lines), *text_mutants(path, after, lines)]
 
 
 def words_in(texts: Iterable[str]) -> frozenset[str]:

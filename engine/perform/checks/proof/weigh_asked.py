@@ -51,6 +51,8 @@ class AskedOfTheChange(EditedTests):
 
     def _ask_for_the_rest(self) -> None:
         """What the task names, and neither the base, nor a test, nor the change has."""
+        if self.plain is HarmlessKind.REMOVAL:
+            self._ask_for_what_stays()
         if self._nothing_to_show() or not self.proofs:
             return
         ground, owned = self.change.ground, self.change.owned
@@ -67,11 +69,8 @@ class AskedOfTheChange(EditedTests):
             text = f"the task names {name}, and neither the base, nor a test, nor the change has it"
             fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
             self.faults.append(replace(fault, test=name))
-        after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-        after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
-        before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
-            self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
+        if self.plain is not HarmlessKind.REMOVAL:
+            self._ask_for_what_stays()
         files = self.trial.trees.files(self.change.rooms.r4)
         for path in untouched(self.task, {one.path for one in owned}, files)[:2]:
             text = f"the task wants {path} to say something, and the change leaves it as it is"
@@ -106,6 +105,15 @@ class AskedOfTheChange(EditedTests):
         for name in () if self._red_as_told() else (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _ask_for_what_stays(self) -> None:
+        """What the task takes away or renames, and what is still there under its old name."""
+        ground, owned = self.change.ground, self.change.owned
+        after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
+        before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
+            self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
 
     def _red_as_told(self) -> bool:
         """A red test of the base that the task itself names is green now: that one says what was wanted."""

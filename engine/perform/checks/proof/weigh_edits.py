@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterable
 from typing import assert_never
 
@@ -102,7 +103,7 @@ class EditedTests(WholeRun):
             case EditKind.CHANGED | EditKind.SAME_SHAPE:
                 return not self._fewer_rows(edit) or self._keeps_values(edit)
             case EditKind.WEAKER | EditKind.DELETED:  # a question that is gone is missed by no mutant of today's code
-                return self._keeps_values(edit)
+                return self._keeps_values(edit) and not self._only_loses(edit)
             case EditKind.MOVED | EditKind.STRONGER | EditKind.SKIPPED:
                 return False
             case _:
@@ -116,6 +117,20 @@ class EditedTests(WholeRun):
 
         now = rows((*self.r4.values(), *(run for runs in self.r2.values() for run in runs)))
         return len(now) < len(rows(self.r1.values()))
+
+    def _only_loses(self, edit: TestEdit) -> bool:
+        """Nothing stands in the place of the assertions that went, here or in another test."""
+        one = next((one for one in self.change.owned if one.path == edit.path), None)
+        if one is None or not edit.path.endswith(".py") or not edit.now:
+            return False
+        before, after = units_of(one.before or b"") or {}, units_of(one.after or b"") or {}
+        old, new = before.get(edit.id.partition("::")[2]), after.get(edit.now.partition("::")[2])
+        if old is None or new is None:
+            return False
+        had, has = (Counter(_lines_of(unit.nodes)) for unit in (old, new))
+        tests = [each.after for each in self.change.owned if each.owner in (Owner.TEST, Owner.NEW_TEST) and each.after]
+        others = {line for text in tests for unit in (units_of(text) or {}).values() for line in _lines_of(unit.nodes)}
+        return not has - had and bool(set(had - has) - others)
 
     def _keeps_values(self, edit: TestEdit) -> bool:
         """Every value that the old test asked with or wanted to hear stands in a test of the change."""
@@ -179,6 +194,12 @@ class EditedTests(WholeRun):
             names = ", ".join(edit.id for edit in edits[:3])
             self.notes.append(f"edited tests notice all {told.killed} mutants that the old ones noticed: {names}")
         return told.as_sharp
+
+
+def _lines_of(nodes: Iterable[ast.AST]) -> list[str]:
+    """Statements without others in them."""
+    inner = (each for node in nodes for each in ast.walk(node))
+    return [ast.unparse(each) for each in inner if isinstance(each, ast.stmt) and not hasattr(each, "body")]
 
 
 def _about(fault: Fault, edits: Iterable[TestEdit]) -> bool:
