@@ -47,6 +47,10 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "birch_two": ("make", "test"),
     "birch_two_red": ("make", "test"),
     "cedar_two": ("go", "test", "./..."),
+    "dahlia_two": (sys.executable, "-m", "unittest"),
+    "elm_one": ("npm", "test"),
+    "elm_two": ("make", "test"),
+    "fig_two": ("go", "test", "./..."),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
