@@ -159,6 +159,7 @@ def _settings(sentence: str) -> Iterator[str]:
         )  # fmt: skip
         fixing = re.search(r"\bfix\b|\bresolve\b|\baddress\b|\bpass(?:es)?\b", sentence, re.I)
         named = re.search(NAMED_FILES, sentence)
+        about = about or re.match(rf"{re.escape(tool)}:\s", sentence, re.IGNORECASE)
         if about and not fixing and not named and not _negated(sentence, len(sentence)):
             yield f"configure {tool}"
 

@@ -163,7 +163,7 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 _WISHES = re.compile(
-    r"\b(?:should|shall|must|ought\s+to|instead\s+of|rather\s+than|by\s+default|no\s+longer|any\s+more|from\s+now\s+on)\b|\s(?:->|→|=>)\s",
+    r"\b(?:should(?:n't|n’t)?|shall|must|ought\s+to|instead\s+of|rather\s+than|by\s+default|no\s+longer|any\s+more|from\s+now\s+on)\b|\s(?:->|→|=>)\s",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(

@@ -606,6 +606,7 @@ def test_another_form_of_the_same_class_is_a_refactoring(title: str) -> None:
     ("title", "follows"),
     [
         ("Show the form oldest first", True),
+        ("search shouldn't care about upper and lower case", True),
         ("lint should print FILE:CUE: RULE: MESSAGE", True),
         ("plain style: more than three authors -> first author et al.", True),
         ("tscheck: tell errors from warnings", True),
@@ -632,3 +633,8 @@ def test_old_tests_follow_where_something_is_to_be_another_way(title: str, follo
 )
 def test_what_goes_may_be_said_behind_its_name(title: str) -> None:
     assert "proof: none" in read(title)
+
+
+def test_a_tool_before_a_colon_is_what_is_to_be_configured() -> None:
+    assert "configure pytest" in read("pytest: unknown markers and warnings should be errors")
+    assert "configure pytest" not in read("The tests use pytest: see the README")

@@ -132,7 +132,7 @@ def test_a_new_file_called_like_those_that_the_runner_collected_is_a_test(path: 
         ("bin/tscheck", Owner.SUBJECT),
         ("bin/run-tests", Owner.CONFIG),
         ("bin/ci.sh", Owner.CONFIG),
-        ("run/hours", Owner.CONFIG),
+        ("run/hours", Owner.SUBJECT),
     ],
 )
 def test_a_program_that_cases_start_by_its_name_is_the_product(path: str, owner: Owner) -> None:
@@ -143,6 +143,27 @@ def test_a_program_that_cases_start_by_its_name_is_the_product(path: str, owner:
     files = frozenset({path, "Makefile", "tests/all", "tests/a.cmd"})
     ground = Ground(
         files=files, reads=files, sources={path: text, "Makefile": make}, commands="make test", test_globs=("tests/**",)
+    )
+    (found,) = owners([Changed(path=path, before=text, after=text + b"echo\n")], ground)
+    assert found.owner is owner, found.why
+
+
+@pytest.mark.parametrize(
+    ("path", "owner"),
+    [("tools/zone", Owner.SUBJECT), ("tools/lint", Owner.CONFIG), ("tests/run.sh", Owner.SUPPORT)],
+)
+def test_where_the_check_starts_scripts_of_its_own_folder_what_lies_outside_is_judged(path: str, owner: Owner) -> None:
+    """By what the recipe says, wherever the programs lie: `make lint` is a check, too, and starts `tools/lint`."""
+    text = b"#!/bin/sh\n[ $# -gt 0 ] || exit 2\n"
+    make = b"all: lint out/zone\n\nout/zone: tools/zone\n\ttools/zone > $@\n\n"
+    make += b"lint:\n\ttools/lint\n\ntest:\n\t@sh tests/run.sh\n"
+    files = frozenset({"tools/zone", "tools/lint", "Makefile", "tests/run.sh"})
+    ground = Ground(
+        files=files,
+        reads=files,
+        sources=dict.fromkeys(("tools/zone", "tools/lint", "tests/run.sh"), text) | {"Makefile": make},
+        commands="make test\nmake lint",
+        test_globs=("tests/**",),
     )
     (found,) = owners([Changed(path=path, before=text, after=text + b"echo\n")], ground)
     assert found.owner is owner, found.why

@@ -82,6 +82,7 @@ async def test_a_proof_that_replaces_a_constant_of_the_change(
         ("assert a\ndef never():\n    assert False", {2}, 0),
         ("assert a\nassert (\n    b\n)", {2, 4}, 0),
         ("self.assertTrue(a)\nself.assertTrue(b)", {2}, 3),
+        ("self.assertTrue(a)\nself.assertFile(b)", {2}, 0),
         ("for a, b in zip(f(), [1]):\n    assert a == b", set(), 3),
         ("with raises(E):\n    f()", set(), 0),
         ("try:\n    f()\nexcept E as e:\n    assert e.a", set(), 5),

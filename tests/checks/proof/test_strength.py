@@ -86,6 +86,11 @@ PLAIN = {"title": "More tests for lines()", "proof": "none (tests)"}
         pytest.param("self.assertEqual(lines('x;y'), lines('x; y'))\n", ProofVerdict.UNPROVEN, id="with itself"),
         pytest.param("self.assertTrue(lines('x;y'))\n", ProofVerdict.UNPROVEN, id="is there"),
         pytest.param(
+            "for text in ():\n            self.assertEqual(lines(text), ['x'])\n",
+            ProofVerdict.UNPROVEN,
+            id="never asks",
+        ),
+        pytest.param(
             "with self.assertRaises(AttributeError):\n            lines(None)\n", ProofVerdict.HARMLESS, id="a refusal"
         ),
     ],

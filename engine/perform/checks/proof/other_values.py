@@ -271,18 +271,28 @@ async def content_with_anything(
     return [unproven(Rule.NOT_SHOWN, text, test=name)]
 
 
-async def asking_for_nothing(trial: Trial, spec: CheckSpec, files: Sequence[str], names: Collection[str]) -> list[str]:
-    """Of these tests: those that pass whatever values of the same types all of the program answers, and call it."""
-    left = set(names)
+async def asking_for_nothing(
+    trial: Trial, spec: CheckSpec, files: Sequence[str], names: Collection[str], refusals: Collection[str] = ()
+) -> list[str]:
+    """Of these tests: those that pass where nothing of the program works; else those that call it and pass whatever
+    values of the same types it answers. `refusals`: tests among them that provoke an error and look at nothing else."""
+    if idle := await _that_pass(trial, spec, files, set(names), Sort.AT_ONCE):
+        return sorted(idle)
+    left = set(names) - set(refusals)
     for sort in ANYTHING:
-        tree = await asyncio.to_thread(_whole_tree, trial, sort) if left else None
-        if tree is None:
-            return []
-        runs = await trial.files("other values", tree, spec, tuple(files), trial.on_base())
-        seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
-        wanted = BAD if sort in MUST_FAIL else frozenset({PASSED})
-        left = {name for name in left if seen.get(name, "") in wanted}
+        left = await _that_pass(trial, spec, files, left, sort)
     return sorted(left)
+
+
+async def _that_pass(trial: Trial, spec: CheckSpec, files: Sequence[str], names: set[str], sort: Sort) -> set[str]:
+    """The tests that pass with it; with an error in the place of an answer, those that fail."""
+    tree = await asyncio.to_thread(_whole_tree, trial, sort) if names else None
+    if tree is None:
+        return set()
+    runs = await trial.files("other values", tree, spec, tuple(files), trial.on_base())
+    seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
+    wanted = BAD if sort in MUST_FAIL else frozenset({PASSED})
+    return {name for name in names if seen.get(name, "") in wanted}
 
 
 def _whole_tree(trial: Trial, sort: Sort) -> str | None:

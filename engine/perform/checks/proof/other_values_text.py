@@ -73,7 +73,9 @@ def otherwise(before: bytes, after: bytes, language: str, sort: str) -> bytes | 
 def _instead(text: str, one: Body, language: str, sort: str) -> str | None:
     body = text[one.start : one.end]
     if sort == "at once" and body.startswith("{"):
-        return '{ panic("taken out") }' if language == "go" else '{ throw new Error("taken out"); }'
+        if language == "go":  # what it imports and names has to be used still
+            return f'{{ if len("taken out") > 0 {{ panic("taken out") }}; {body[1:]}'
+        return '{ throw new Error("taken out"); }'
     if sort == "at once":
         return None
     if language == "go":

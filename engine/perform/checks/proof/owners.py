@@ -9,6 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.globs import matches
+from engine.perform.checks.presets import project_files as reading
+from engine.perform.checks.presets.makefile import parse
+from engine.perform.checks.proof import chains
 from engine.perform.checks.proof.chains import only_grew
 from engine.perform.checks.proof.imports import imported_by, language_of, mentions, tests_only
 from engine.perform.checks.proof.owned import TEST_NAME, Changed, Ground, Owned, Owner
@@ -99,6 +102,8 @@ def _old_source(change: Changed, ground: Ground, read: bool) -> tuple[Owner, str
         return Owner.SUBJECT, "of a package that has tests"
     if _is_product(path, ground):
         return Owner.SUBJECT, "a program that the tests start"
+    if _judged_elsewhere(path, ground):
+        return Owner.SUBJECT, "outside of the folder whose scripts the check starts"
     if _runs_by_command(path, ground):
         if _judges(change.before or b"", path):
             return Owner.CONFIG, "a script that a check runs and nobody imports"
@@ -139,6 +144,43 @@ def _is_product(path: str, ground: Ground) -> bool:
     return (bool(folder) and apart) or bool(mentions(path, judges))
 
 
+def _judged_elsewhere(path: str, ground: Ground) -> bool:
+    """The check starts scripts of a folder of tests: what lies outside, and its recipe does not name, is judged."""
+    recipe = _recipe(ground)
+    beside = [other for other in ground.files if matches(other, ground.test_globs)]
+    judges = {other for other in beside if _starts(other, recipe)} | {
+        other for other in beside if (folder := posixpath.dirname(other)) and f"{folder}/" in recipe
+    }
+    compares = JUDGING_PART.search(posixpath.basename(path)) or _COMPARES.search(ground.sources.get(path, b""))
+    return bool(judges) and path not in beside and not compares and not _starts(path, recipe)
+
+
+_COMPARES = re.compile(rb"\bassert\b|\bdiff\b|\bcmp\b|\bdoctest\b|\bunittest\b|\bpytest\b|\bexpect\(|\bassert\.")
+
+
+def _recipe(ground: Ground) -> str:
+    """The commands of the checks, with what the targets of a Makefile and the scripts of a package make of them."""
+    found = [ground.commands]
+    for name in chains.MAKEFILES:
+        if not re.search(r"\bmake\b", ground.commands) or name not in ground.sources:
+            continue
+        made = parse(ground.sources[name].decode("utf-8", "replace")).targets
+        left = [word for word in ground.commands.split() if word in made] or list(made)[:1]
+        seen: set[str] = set()
+        while left:
+            target = left.pop()
+            if target in seen or target not in made:
+                continue
+            seen.add(target)
+            needs, recipe = made[target]
+            found += recipe
+            left += needs.split()
+    if re.search(r"\b(?:npm|yarn|pnpm)\b", ground.commands):
+        package = ground.sources.get("package.json", b"").decode("utf-8", "replace")
+        found += map(str, reading.table(reading.as_json(package), "scripts").values())
+    return "\n".join(found)
+
+
 def _named_word(word: str, text: bytes) -> bool:
     return re.search(rb"(?<![\w-])" + re.escape(word.encode()) + rb"(?![\w-])", text) is not None
 
@@ -164,7 +206,8 @@ JUDGES = re.compile(
 )
 JUDGING_NAME = re.compile(r"(?:test|check|verify|spec|ci|lint|validate|ensure|assert)", re.IGNORECASE)
 JUDGING_PART = re.compile(
-    r"(?:^|[-_.])(?:tests?|testing|checks?|checker|verify|specs?|ci|lint|validate|ensure|assert)(?=$|[-_.])",
+    r"(?:^|[-_.])(?:tests?|testing|checks?|checker|verify|specs?|ci|lint|validate|ensure|assert|compare|diff|cmp|expect)"
+    r"(?=$|[-_.])",
     re.IGNORECASE,
 )
 """`bin/run-tests`, and not `bin/tscheck`: where programs lie, the word stands for itself."""

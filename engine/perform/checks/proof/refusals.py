@@ -18,6 +18,8 @@ _WANTED = re.compile(
 _AGAINST = re.compile(
     r"\b(?:no longer|not|never|nothing|nobody|instead of|rather than|without|n't|today|why|who|which)\b", re.IGNORECASE
 )
+_SYMPTOM = re.compile(r"\b(?:is|are)\s+(?:refused|rejected)\b[^.;]{0,3}[:,(]\s*[\"'`“]|\bis\s+wrongly\b")
+"""What it says when it refuses stands behind it: so it is today."""
 _PROVOKED = re.compile(
     r"\bErr[A-Z]\w*|errors\.(?:Is|As)\b|\bNULL\b|!\s*[A-Za-z_]\w*\s*\(|==\s*0\b"
     r"|[Rr]aises|[Tt]hrows?\b|rejects|toThrow|[Ee]rror|[Ee]xception|(?<![!])== *nil\b|wantErr|panic|is_err|is_none"
@@ -36,6 +38,8 @@ def unprovoked(task: TaskSpec | None, fresh: str) -> str:
     if task is None or not fresh.strip() or _PROVOKED.search(_COMPLAINS.sub(" ", fresh)):
         return ""
     for sentence in sentences(task):
+        if _SYMPTOM.search(sentence):
+            continue
         found = _WANTED.search(sentence)
         if found is not None and not _AGAINST.search(sentence[: found.start()]):
             return " ".join(sentence.split())

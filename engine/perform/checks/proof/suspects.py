@@ -31,26 +31,8 @@ from engine.perform.checks.run.spec import CheckSpec
 
 MEANS_SOMETHING = frozenset({Rule.SUSPICIOUS_SOURCE, Rule.DETECTS_TESTS, Rule.ALWAYS_EQUAL})
 """Of the source. What is only unusual (a call of eval, ctypes) is everyday in some projects."""
-EVERYDAY = frozenset(
-    (
-        ".json",
-        ".txt",
-        ".csv",
-        ".tsv",
-        ".yml",
-        ".yaml",
-        ".toml",
-        ".xml",
-        ".html",
-        ".md",
-        ".in",
-        ".ini",
-        ".cfg",
-        ".log",
-        ".sql",
-    )
-)
-"""Endings of data that a source may well read."""
+_EXPECTED = re.compile(r"golden|expect|snap|approved|want|out\b|ref\b|baseline", re.IGNORECASE)
+"""Endings of what a program is compared with; any other may be a format that it reads."""
 WEAK = frozenset({Rule.SWALLOWED_ASSERTION})
 _ALIKE = re.compile(r"\b(?:equal\w*|compar\w+|identical|hash\w*|__eq__)(?!\w)|==", re.IGNORECASE)
 """The task speaks of comparing."""
@@ -123,7 +105,8 @@ def _reads_expected(one: Owned, change: Change) -> str:
     with_source = {posixpath.dirname(path) for path in change.ground.files if language_of(path)}
     folders = {posixpath.dirname(path) for path in data} - with_source
     before, after = ((text or b"").decode("utf-8", "replace") for text in (one.before, one.after))
-    endings = {posixpath.splitext(path)[1] for path in data if posixpath.dirname(path) in folders} - EVERYDAY
+    endings = {posixpath.splitext(path)[1] for path in data if posixpath.dirname(path) in folders}
+    endings = {ending for ending in endings if _EXPECTED.search(ending)}
     words = [(f"{folder}/", rf"(?<![\w/-]){re.escape(folder)}/") for folder in sorted(folders)]
     words += [(f"*{ending}", rf"{re.escape(ending)}(?!\w)") for ending in sorted(endings) if ending]
     for shown, pattern in words:

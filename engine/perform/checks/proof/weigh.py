@@ -207,12 +207,13 @@ class Weighing(AskedOfTheChange):
         for spec in self.tests:
             new = [case for run in self.r2.get(spec.name, ()) for case in run.report.cases if case.outcome == PASSED]
             new = [case for case in new if case.id not in by_id(self.r0(spec)) and case.path]
-            new = [case for case in new if not self._provokes(case)]
             files = tuple(dict.fromkeys(case.path for case in new))[:MOST_BLUNT]
             if not new or not runner_of(spec).picks_files:
                 continue
-            for name in (await asking_for_nothing(self.trial, spec, files, {case.id for case in new}))[:1]:
-                text = f"{name} passes whatever values of the same types the program answers: it asks for none"
+            refusals = {case.id for case in new if self._provokes(case)}
+            names = {case.id for case in new}
+            for name in (await asking_for_nothing(self.trial, spec, files, names, refusals))[:1]:
+                text = f"{name} passes whatever the program answers, or if it only fails: it asks for nothing"
                 self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
 
     def _provokes(self, case: Case) -> bool:
