@@ -118,7 +118,7 @@ SETTINGS_MAYBE = re.compile(
 WORK = re.compile(
     r"\b(?:refactor\w*|restructur\w*|reorgani[sz]\w*|clean\w*|tid(?:y|ies|ying)|simplif\w+|de-?duplicat\w*|duplicat\w+|extract\w*|inlin\w+|split\w*|decoupl\w+|"
     r"modulari[sz]\w+|consolidat\w+|untangl\w+|moderni[sz]\w+|unif(?:y|ies)|reus\w+|re-?writ\w+|readab\w+|clearer|shorter|smaller|nicer|helpers?|"
-    r"perf\w*|fast\w*|slow\w*|parallel\w*|concurrent\w*|simultaneous\w*|at\s+the\s+same\s+time|speed\w*|optimi[sz]\w+|efficien\w+|cach(?:e|ed|es|ing)|memoi[sz]\w+|lazy|lazily|once|quadratic|linear|O\(|allocat\w+|every\s+(?:time|call|entry|row|line)|"
+    r"perf\w*|fast\w*|slow\w*|takes?\s+(?:\w+\s+)?(?:forever|ages|minutes?|hours?|long)|parallel\w*|concurrent\w*|simultaneous\w*|at\s+the\s+same\s+time|speed\w*|optimi[sz]\w+|efficien\w+|cach(?:e|ed|es|ing)|memoi[sz]\w+|lazy|lazily|once|quadratic|linear|O\(|allocat\w+|every\s+(?:time|call|entry|row|line)|"
     r"again\s+and\s+again|twice|repeatedly|for\s+(?:every|each)|avoid\w*|walks?|loops?|dataclass\w*|enums?|f-strings?|pathlib|comprehensions?|context\s+managers?|"
     r"same\s+as\s+before|go(?:es)?\s+on|no\s+(?:functional|behaviou?r\w*)\s+changes?|nothing\s+(?:else\s+)?changes|behaviou?r\s+stays|magic\s+numbers?|constants?|nested|complex\w*|"
     r"one-?liners?|built-?ins?|stdlib|standard\s+library|idiomatic|pythonic|verbose|boilerplate|repetit\w+|less\s+code|hand-?(?:written|rolled|made)|"
@@ -163,7 +163,7 @@ _MENDS = re.compile(
     re.IGNORECASE,
 )
 _WISHES = re.compile(
-    r"\b(?:should(?:n't|n’t)?|shall|must|ought\s+to|instead\s+of|rather\s+than|by\s+default|no\s+longer|any\s+more|from\s+now\s+on)\b|\s(?:->|→|=>)\s",
+    r"\b(?:should(?:n't|n’t)?|shall|must|ought\s+to|instead\s+of|rather\s+than|by\s+default|no\s+longer|any\s+more|from\s+now\s+on)\b|\s(?:->|→|=>)\s|,\s+not\s+\w+",
     re.IGNORECASE,
 )
 _OTHERWISE = re.compile(

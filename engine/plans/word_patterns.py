@@ -43,6 +43,8 @@ RENAME = [
     re.compile(rf"(?P<old>{CODE})\s+(?:is|was|gets|should\s+be|shall\s+be|must\s+be|will\s+be)\s+(?:renamed|called|named)\s+(?:to\s+)?(?P<new>{CODE})", re.I),
     re.compile(rf"^(?:{KIND})(?P<old>{WORD})\s+(?:should|shall|must|will|could)\s+(?:rather\s+|better\s+)?be\s+(?:renamed|called|named)\s+(?:to\s+)?(?P<new>{WORD})[.!]?$", re.I),
     re.compile(rf"^(?P<old>{WORD})\s+(?:is|gets)\s+renamed\s+(?:to\s+)?(?P<new>{WORD})\b", re.I),
+    re.compile(rf"^(?P<old>{WORD})\b[^.;,\n]{{3,60}},\s*(?:please\s+|so\s+)?call\s+it\s+(?P<new>{WORD})[.!]?$", re.I),
+    re.compile(r"^call\s+(?P<old>\w+)\s+(?P<new>\w+)(?:,|\s+instead|[.!]?$)", re.I),
     re.compile(rf"^call\s+{KIND}(?P<old>{WORD})\s+what\s+it\s+is:\s+(?P<new>{WORD})", re.I),
     re.compile(r"\b(?P<old>\w[\w.]*)\s+becomes\s+(?P<new>\w*_\w+|[a-z]+[A-Z]\w*)(?![\w./])", re.I),
     re.compile(r"\b(?P<old>\w+_\w+|[a-z]+[A-Z]\w*)\s+becomes\s+(?P<new>\w+)(?![\w./])"),

@@ -472,6 +472,8 @@ def test_any_plan_takes_any_line(made: Plan) -> None:
 
 OTHERS = {
     "format should be called humanize": ["rename format to humanize", "proof: none"],
+    "call mkrev mkptr, people take it for another": ["rename mkrev to mkptr", "proof: none"],
+    "tariff.Zone reads like a type, call it ZoneOf": ["rename tariff.Zone to ZoneOf", "proof: none"],
     "Call show what it is: format_amount": ["rename show to format_amount", "proof: none"],
     "Distance is the Manhattan distance: rename it to Manhattan": ["rename Distance to Manhattan", "proof: none"],
     "src/duration.js becomes src/time/duration.js": ["move src/duration.js to src/time/duration.js", "proof: none"],
@@ -606,6 +608,7 @@ def test_another_form_of_the_same_class_is_a_refactoring(title: str) -> None:
     ("title", "follows"),
     [
         ("Show the form oldest first", True),
+        ("fuel surcharge is rounded up, not down", True),
         ("search shouldn't care about upper and lower case", True),
         ("lint should print FILE:CUE: RULE: MESSAGE", True),
         ("plain style: more than three authors -> first author et al.", True),

@@ -20,6 +20,7 @@ from tests.checks.proof.test_judged import judged
         pytest.param('The message is "the queue is empty"', [], id="a message"),
         pytest.param('"band" says nothing to anybody', [], id="a word about a word"),
         pytest.param('"no column prise" does not help. List them, e.g. "no column prise (name)"', [], id="for example"),
+        pytest.param('RR1 is refused, "wrong digit"', [], id="what it says today"),
         pytest.param('Show it without a needless ".0"', [], id="what is not to be there"),
         pytest.param("See `tests/data.json` and `-z`", [], id="places and options"),
         pytest.param('The docstring says "or on the edge".', [], id="prose"),

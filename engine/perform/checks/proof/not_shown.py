@@ -18,7 +18,8 @@ _SENTENCE = re.compile(r"(?<=[.;:!?])(?<!e\.g\.)(?<!i\.e\.)\s+(?=[A-Z`\"'(\[“]
 _AN_OUTPUT = re.compile(
     r"\b(?:instead of|rather than|not|says?|writes?|shows?|prints?|called|is|are|be|gives?|gets?|returns?|with"
     r"|messages?|today|as|words?|texts?|names?|lines?(?:\s+like)?|to|want|wants|becomes?|raises?|throws?|column|key|keys)$|[=→>]$"
-    r"|\b(?:e\.g\.|for example|for instance),?$|\bwithout(?:\s+[a-z]+){0,2}$",
+    r"|\b(?:e\.g\.|for example|for instance),?$|\bwithout(?:\s+[a-z]+){0,2}$"
+    r"|\b(?:refused|rejected|fails?|failed|dies|crashes|complains|stops)[,:(\s]*(?:with)?[:\s]*$",
     re.IGNORECASE,
 )
 """Before a quoted text: it is what comes out, or the name of something."""

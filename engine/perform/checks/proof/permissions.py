@@ -17,6 +17,7 @@ from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
 from engine.perform.checks.proof.golden import stated, stated_test, stated_words
+from engine.perform.checks.proof.more_of_the_same import more_of_the_same
 from engine.perform.checks.proof.moved_along import goes_along
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain, same_but_for_texts, without_additions
@@ -251,12 +252,18 @@ def _excuse(grant: Grant, edit: TestEdit, edits: Iterable[TestEdit]) -> Excuse |
         return Excuse(entry=grant.entry, red_on_base=False)
     asked_again = edit.kind is EditKind.DELETED and edit.test and bool(edit.now)  # by a new test, for another answer
     if grant.kind is GrantKind.CHANGE_BEHAVIOUR and (
-        asked_again or edit.kind in (EditKind.SAME_SHAPE, EditKind.STRONGER)
+        asked_again or edit.kind in (EditKind.SAME_SHAPE, EditKind.STRONGER) or _asks_more(edit)
     ):
         word = grant.target.rpartition(".")[2]
         if not word or word in edit.before or word in edit.id:
             return Excuse(entry=grant.entry, red_on_base=True)
     return None
+
+
+def _asks_more(edit: TestEdit) -> bool:
+    whole = max(len(edit.before), len(edit.after)) < MOST_EXCERPT
+    changed = edit.kind is EditKind.CHANGED and edit.test and whole
+    return changed and more_of_the_same(edit.path, edit.before, edit.after)
 
 
 def _meant(target: str, edit: TestEdit) -> bool:
