@@ -168,8 +168,8 @@ _WISHES = re.compile(
 )
 _OTHERWISE = re.compile(
     r"^\W*(?:[\w.-]+(?:\s[\w.-]+)?:\s+)?(?:please\s+)?"
-    r"(?:show|print|write|say|sort|order|round|count|(?:right-|left-)?align|use|bill|charge|tell|list|group|format|display|put|report|limit|raise|lower|"
-    r"set|change|capitali[sz]e|truncate|shorten|hide|treat|take|give|return|number|start|stop|include|exclude|ignore|skip|leave|merge|separate|indent|pad)\b",
+    r"(?:show|print|sort|order|round|count|(?:right-|left-)?align|bill|charge|tell|list|group|format|display|report|limit|raise|lower|change|"
+    r"capitali[sz]e|truncate|shorten|hide|treat|stop|include|exclude|ignore|skip|leave|merge|separate|indent|pad)\b",
     re.IGNORECASE,
 )
 

@@ -78,7 +78,7 @@ def derive_task(task: TaskSpec) -> tuple[Derived, ...]:
     if not new and (told := _told_otherwise(task)):
         found.setdefault("change behaviour", told)
     named = any(entry.startswith(("rename", "move")) for entry in found)
-    if not new and not named and not nothing_to_show(task) and wants_otherwise(task):
+    if not (new or named or task.proof or nothing_to_show(task)) and wants_otherwise(task):
         found.setdefault("change behaviour", task.title)
     for place in task.scope:
         if not re.search(r"[*?{\[]", place) and is_data(place):
