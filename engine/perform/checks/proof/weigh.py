@@ -7,24 +7,20 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from engine.core.grants import Rule
-from engine.core.harmless import HarmlessKind, kinds_of
+from engine.core.harmless import kinds_of
 from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof.blind import blind_faults
 from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
-from engine.perform.checks.proof.faults import fail, question, unproven
+from engine.perform.checks.proof.faults import fail, question
 from engine.perform.checks.proof.frames import Frame, adds, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
 from engine.perform.checks.proof.named import BUG, named, still_red
 from engine.perform.checks.proof.neighbour_runs import neighbour_faults, neighbours_ahead
 from engine.perform.checks.proof.new_names import names_alone
-from engine.perform.checks.proof.other_values import (
-    asking_for_nothing,
-    content_with_anything,
-    other_values_ahead,
-)
+from engine.perform.checks.proof.other_values import content_with_anything, other_values_ahead
 from engine.perform.checks.proof.plain_changes import WORDS
-from engine.perform.checks.proof.proof_places import text_of_test, with_lines
+from engine.perform.checks.proof.proof_places import with_lines
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.replaced_parts import replaced_parts
 from engine.perform.checks.proof.scales import Weighed, more
@@ -33,7 +29,6 @@ from engine.perform.checks.proof.taken_back import taken_back_ahead, unnoticed
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.trial import Ahead, Run
-from engine.perform.checks.proof.tried import REFUSED
 from engine.perform.checks.proof.unchanged import otherwise_faults, says_nothing_changes
 from engine.perform.checks.proof.unheard import unheard
 from engine.perform.checks.proof.verdict import conclude
@@ -42,14 +37,12 @@ from engine.perform.checks.proof.weigh_base import FEW
 from engine.perform.checks.run.execute import Ask
 from engine.perform.checks.run.heldout import run_held_out
 from engine.perform.checks.run.left_behind import TAIL
-from engine.perform.checks.run.measure import BAD, PASSED, Case, Measurement
+from engine.perform.checks.run.measure import BAD, PASSED, Measurement
 from engine.perform.checks.run.moving_names import masks_of, settle
 from engine.perform.checks.run.room import enter
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
-MOST_BLUNT = 4
-"""Files of new tests that are tried for what they ask."""
 TESTS_FAILED = 1
 """Exit code of every runner that we read."""
 
@@ -198,28 +191,6 @@ class Weighing(AskedOfTheChange):
                 self.findings += unreached(self.change.owned, seen_lines.lines, self.r0(spec).coverage, wanted)
         if not self.faults and tools.setting.policy.mutants:
             self.findings += await mutation_findings(self.trial, self.tests, self.proofs)
-
-    async def _ask_blunt(self) -> None:
-        """Tests are all that there is: each that calls the program has to ask for one of its answers."""
-        kinds = kinds_of(self.task.proof) if self.task is not None else ()
-        if self.faults or not (self.plain is HarmlessKind.TESTS or HarmlessKind.TESTS in kinds):
-            return
-        for spec in self.tests:
-            new = [case for run in self.r2.get(spec.name, ()) for case in run.report.cases if case.outcome == PASSED]
-            new = [case for case in new if case.id not in by_id(self.r0(spec)) and case.path]
-            files = tuple(dict.fromkeys(case.path for case in new))[:MOST_BLUNT]
-            if not new or not runner_of(spec).picks_files:
-                continue
-            refusals = {case.id for case in new if self._provokes(case)}
-            names = {case.id for case in new}
-            for name in (await asking_for_nothing(self.trial, spec, files, names, refusals))[:1]:
-                text = f"{name} passes whatever the program answers, or if it only fails: it asks for nothing"
-                self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
-
-    def _provokes(self, case: Case) -> bool:
-        """A test of a refusal: what else is answered, it does not ask."""
-        source = (self.trial.trees.show(self.change.rooms.r2, case.path) or b"").decode("utf-8", "replace")
-        return REFUSED.search(text_of_test(source, case.id.partition("[")[0])) is not None
 
     def _frame(self, spec: CheckSpec) -> Frame | None:
         """What all proofs of a check leave alone, by how they failed on the base."""
