@@ -169,7 +169,7 @@ _WISHES = re.compile(
 _OTHERWISE = re.compile(
     r"^\W*(?:[\w.-]+(?:\s[\w.-]+)?:\s+)?(?:please\s+)?"
     r"(?:show|print|sort|order|round|count|(?:right-|left-)?align|bill|charge|tell|list|group|format|display|report|limit|raise|lower|change|"
-    r"capitali[sz]e|truncate|shorten|hide|treat|stop|include|exclude|ignore|skip|leave|merge|separate|indent|pad)\b",
+    r"capitali[sz]e|truncate|shorten|hide|treat|merge|separate|indent|pad)\b",
     re.IGNORECASE,
 )
 

@@ -234,3 +234,20 @@ async def test_old_tests_that_fail_alone_on_the_base_are_judged_with_the_others(
     late = {**TWICE, "tests/test_b.py": LEANS + "\n\nassert 'first_loaded' in __import__('sys').modules\n" + TWICE_TEST}
     red = await judged(tmp_path, hidden, late, title="Add twice")
     assert red.proof is not P.PROVEN, "red alone by the change only"
+
+
+RED = {"calc.py": CALC.replace("text.upper()", "text"), "tests/test_calc.py": TESTS}
+
+
+@pytest.mark.parametrize(
+    ("tests", "verdict"),
+    [(TESTS, P.PROVEN), (TESTS.replace('shout("a") == "A"', 'shout("A") == "A"'), P.QUESTION)],
+    ids=["left as it is", "edited to what the base can"],
+)
+async def test_a_red_test_is_not_lifted_by_another_value(tmp_path: Path, tests: str, verdict: ProofVerdict) -> None:
+    """A change of behaviour lets green tests follow; one that is red already says what is wanted."""
+    source = CALC if verdict is P.PROVEN else RED["calc.py"] + "\n# in letters\n"
+    done = await judged(
+        tmp_path, RED, {"calc.py": source, "tests/test_calc.py": tests}, allow=("change behaviour",), title="Speak up"
+    )
+    assert done.proof is verdict, done.reason

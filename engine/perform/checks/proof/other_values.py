@@ -24,7 +24,7 @@ from engine.perform.checks.proof.mutate import Mutant
 from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.seen_cases import by_id
 from engine.perform.checks.proof.trial import Ahead, Trial
-from engine.perform.checks.run.measure import BAD, PASSED
+from engine.perform.checks.run.measure import BAD, PASSED, Case
 from engine.perform.checks.run.runners import runner_of
 from engine.perform.checks.run.spec import CheckSpec
 
@@ -276,23 +276,22 @@ async def asking_for_nothing(
 ) -> list[str]:
     """Of these tests: those that pass where nothing of the program works; else those that call it and pass whatever
     values of the same types it answers. `refusals`: tests among them that provoke an error and look at nothing else."""
-    if idle := await _that_pass(trial, spec, files, set(names), Sort.AT_ONCE):
-        return sorted(idle)
-    left = set(names) - set(refusals)
+    seen = await _seen(trial, spec, files, Sort.AT_ONCE)
+    broken = {case.path for case in seen.values() if case.outcome in BAD}  # else nothing was taken out of their reach
+    idle = {name for name, case in seen.items() if name in names and case.outcome == PASSED and case.path in broken}
+    left = set(names) - set(refusals) - idle
     for sort in ANYTHING:
-        left = await _that_pass(trial, spec, files, left, sort)
-    return sorted(left)
+        wanted = BAD if sort in MUST_FAIL else frozenset({PASSED})
+        seen = await _seen(trial, spec, files, sort) if left else {}
+        left = {name for name in left if name in seen and seen[name].outcome in wanted}
+    return sorted(idle | left)
 
 
-async def _that_pass(trial: Trial, spec: CheckSpec, files: Sequence[str], names: set[str], sort: Sort) -> set[str]:
-    """The tests that pass with it; with an error in the place of an answer, those that fail."""
-    tree = await asyncio.to_thread(_whole_tree, trial, sort) if names else None
-    if tree is None:
-        return set()
-    runs = await trial.files("other values", tree, spec, tuple(files), trial.on_base())
-    seen = {case.id: case.outcome for run in runs for case in by_id(run).values()}
-    wanted = BAD if sort in MUST_FAIL else frozenset({PASSED})
-    return {name for name in names if seen.get(name, "") in wanted}
+async def _seen(trial: Trial, spec: CheckSpec, files: Sequence[str], sort: Sort) -> dict[str, Case]:
+    """The tests of the files, where all of the program answers otherwise."""
+    tree = await asyncio.to_thread(_whole_tree, trial, sort)
+    runs = await trial.files("other values", tree, spec, tuple(files), trial.on_base()) if tree is not None else ()
+    return {case.id: case for run in runs for case in by_id(run).values()}
 
 
 def _whole_tree(trial: Trial, sort: Sort) -> str | None:

@@ -40,6 +40,10 @@ from engine.perform.checks.run.runners import runner_of
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
 MOST_LINES = 400
+_HANDED_ON = re.compile(
+    r"mock|stub|fake|spy|fetch|patch|\b(?:calls?|called|seen|sent|headers?|requests?)\b|record\w*", re.IGNORECASE
+)
+"""A test that looks at what the program gives to others."""
 MOST_BLUNT = 4
 """Files of new tests that are tried for what they ask."""
 
@@ -134,7 +138,7 @@ class AskedOfTheChange(EditedTests):
         return False
 
     async def _ask_blunt(self) -> None:
-        """Tests are all that there is: each that calls the program has to ask for one of its answers."""
+        """Tests are all that there is, and most of them ask for no answer of the program."""
         kinds = kinds_of(self.task.proof) if self.task is not None else ()
         if self.faults or not (self.plain is HarmlessKind.TESTS or HarmlessKind.TESTS in kinds):
             return
@@ -146,14 +150,17 @@ class AskedOfTheChange(EditedTests):
                 continue
             refusals = {case.id for case in new if self._provokes(case)}
             names = {case.id for case in new}
-            for name in (await asking_for_nothing(self.trial, spec, files, names, refusals))[:1]:
+            idle = await asking_for_nothing(self.trial, spec, files, names, refusals)
+            if len(idle) * 2 > len(names - refusals):
+                name = idle[0]
                 text = f"{name} passes whatever the program answers, or if it only fails: it asks for nothing"
                 self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
 
     def _provokes(self, case: Case) -> bool:
-        """A test of a refusal: what else is answered, it does not ask."""
+        """A test of a refusal, or of what somebody else is given: what else is answered, it does not ask."""
         source = (self.trial.trees.show(self.change.rooms.r2, case.path) or b"").decode("utf-8", "replace")
-        return REFUSED.search(text_of_test(source, case.id.partition("[")[0])) is not None
+        text = text_of_test(source, case.id.partition("[")[0])
+        return REFUSED.search(text) is not None or _HANDED_ON.search(text) is not None
 
     def _ask_unwatched(self) -> None:
         """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""

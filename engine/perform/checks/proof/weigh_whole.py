@@ -26,7 +26,7 @@ from engine.perform.checks.proof.suspects import suspects
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import HARMLESS, EditKind
 from engine.perform.checks.proof.weigh_new import NewTestRuns
-from engine.perform.checks.run.measure import BAD, PASSED
+from engine.perform.checks.run.measure import BAD, PASSED, Case
 from engine.perform.checks.run.spec import CheckSpec
 from engine.plans.leanings import about_elsewhere
 
@@ -61,11 +61,27 @@ class WholeRun(NewTestRuns):
             self.faults += gone_from_edited(r0, r4, self.change.transformed, edited, spec.name)
             passed = {case.id for case in r4.report.cases if case.outcome == PASSED}
             known = {proof.name for proof in self.proofs}
-            self.proofs += [
-                Proof(kind="fixed", name=case.id, check=spec.name, path=case.path, red=case.text[:200])
+            edited_red = [
+                case
                 for case in r0.report.cases
                 if case.outcome in BAD and case.id in passed and case.id not in known
                 if self.change.transformed.excuse(case.id) is not None
+            ]
+            lifted = [case for case in edited_red if self._passes_without(spec, case)]
+            self.faults += [
+                question(
+                    "test-changed",
+                    f"{case.id} was red and was edited; as it stands now it passes without the change",
+                    f"edit tests {case.id}",
+                    case,
+                    spec.name,
+                )
+                for case in lifted
+            ]
+            self.proofs += [
+                Proof(kind="fixed", name=case.id, check=spec.name, path=case.path, red=case.text[:200])
+                for case in edited_red
+                if case not in lifted
             ]
             for fault in late:
                 if fault.check == spec.name:
@@ -77,6 +93,12 @@ class WholeRun(NewTestRuns):
                     else:
                         self.faults.append(fault)
         self._weigh_findings(self.r4, "R4")
+
+    def _passes_without(self, spec: CheckSpec, case: Case) -> bool:
+        """A red test that was edited under a change of behaviour, and whose new form is green over the base."""
+        excuse = self.change.transformed.excuse(case.id)
+        there = {id: one.outcome for run in self.r3.get(spec.name, []) for id, one in by_id(run).items()}
+        return excuse is not None and excuse.red_on_base and there.get(case.id) == PASSED
 
     async def _still_bad(self, spec: CheckSpec, faults: list[Fault]) -> list[Fault]:
         """A test of the base that is red only in the whole change: once more by the history of the base."""
@@ -190,7 +212,7 @@ class WholeRun(NewTestRuns):
                 or case.id == one.case.path
                 or any(covers_id(place, case.id) for place in now)
             ]
-            beside = any(proof.path and proof.path == one.case.path for proof in self.proofs)
+            beside = any(proof.kind == "new" and proof.path == one.case.path for proof in self.proofs)
             moved = any(covers_id(edit.id, name) and edit.kind is EditKind.SAME_SHAPE for edit in there.edits)
             if beside and moved:
                 continue  # a limit that moved: this side of it is asked with another number, the other side proves it
