@@ -126,6 +126,26 @@ def test_an_old_one_is_not_believed_that_an_object_is_missing(work: Workspace, r
     assert found is not None and found.kind == "blob"
 
 
+def test_an_old_one_is_not_believed_that_a_tree_is_missing(work: Workspace, repo: Path) -> None:
+    """The store is packed again and lies beside, as after a `git gc` of a repository that borrows its objects."""
+    trees_of = git_service.read(work.store.git, [f"{work.head()}^{{tree}}".encode()])
+    assert trees_of[0] is not None
+    had = trees_of[0].oid
+    assert git_service.diff(work.store.git, ("-r",), had, had) == b""
+    assert git_service.diff(work.store.git, ("-r",), had, had) == b""
+    other = repo.parent / "borrowed"
+    subprocess.run(["git", "init", "-q", other], check=True)
+    write(other / "new.txt", "1\n")
+    subprocess.run(["git", "-C", other, "add", "."], check=True)
+    made = subprocess.run(["git", "-C", other, "write-tree"], check=True, capture_output=True, text=True).stdout.strip()
+    (work.store.git_objects / "info").mkdir(exist_ok=True)
+    with (work.store.git_objects / "info" / "alternates").open("a") as out:
+        out.write(f"{other}/.git/objects\n")
+    assert b"new.txt" in git_service.diff(work.store.git, ("-r",), had, made)
+    with pytest.raises(GitError, match="1111111"):
+        git_service.diff(work.store.git, ("-r",), had, "1" * 40)
+
+
 def test_a_refused_move_says_what_git_says_and_moves_nothing(work: Workspace) -> None:
     repo, head = work.repo, work.head()
     ref = "refs/devteam/001-login/x"

@@ -289,8 +289,16 @@ def diff(git: Git, arguments: tuple[str, ...], before: str, after: str, cap: int
     mark = f"end {secrets.token_hex(12)}\n".encode()
     head = f"{before} {after}\n".encode()
     asked = helper(git, "diff-tree", "--stdin", *arguments)
-    limit = cap + len(head) if cap else 0
-    data = asked.ask(head + mark, lambda data: data.endswith(mark), limit)
+
+    def answered() -> bytes:
+        return asked.ask(head + mark, lambda data: data.endswith(mark), cap + len(head) if cap else 0)
+
+    data = answered()
+    if data == mark and asked.is_old():
+        asked.renew()  # it knows one of the trees not: as in `read`
+        data = answered()
+    if data == mark:
+        raise GitError(("diff-tree",), 128, asked.complaint() or f"{before} or {after} is not there, or is no tree")
     if not data.startswith(head):
         raise GoneError(("diff-tree",), 0, f"it said {data[:80]!r}")
     return data[len(head) :].removesuffix(mark)
