@@ -10,6 +10,7 @@ from engine.perform.checks.proof.more_of_the_same import more_of_the_same
 
 PYTHON = "def test_fee():\n    desk = Desk(10)\n    assert desk.fee(3) == 30\n    assert desk.rows() == [1, 2]\n"
 GO = 'func TestRound(t *testing.T) {\n\tfor _, test := range []pair{\n\t\t{"a", 15, 15},\n\t\t{"b", 16, 30},\n\t} {\n\t\tcheck(t, test)\n\t}\n}\n'
+SHELL = 'for name in "$@"; do\n  if diff -u "$here/$name.out" "$here/out/$name"; then\n    ok "$name"\n  fi\ndone\nexpect "rounds up" 15 hours march\n'
 SCRIPT = "test('fee', () => {\n  assert.equal(fee(3), 30);\n});\n"
 
 
@@ -30,6 +31,10 @@ SCRIPT = "test('fee', () => {\n  assert.equal(fee(3), 30);\n});\n"
         pytest.param("a_test.go", GO, GO.replace('\t\t{"a", 15, 15},\n', ""), False, id="a row less"),
         pytest.param("a.test.js", SCRIPT, SCRIPT.replace("30);", "45);\n  assert.equal(fee(0), 0);"), True, id="a script"),
         pytest.param("a.test.js", SCRIPT, SCRIPT.replace("'fee', (", "'fee', { todo: true }, ("), False, id="todo"),
+        pytest.param("run.sh", SHELL, SHELL.replace("15", "12"), True, id="a script of the shell"),
+        pytest.param("run.sh", SHELL, f"{SHELL}expect \"none\" 0 hours june\n", True, id="asks once more"),
+        pytest.param("run.sh", SHELL, SHELL.replace("$here/out/$name", "$here/out/plain"), False, id="compares another file"),
+        pytest.param("run.sh", SHELL, f"plain() {{\n  sed s/[0-9]/0/g\n}}\n{SHELL}", False, id="masks what it compares"),
     ],
 )  # fmt: skip
 def test_more_of_the_same(path: str, before: str, after: str, fits: bool) -> None:
