@@ -11,6 +11,7 @@ from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
 from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.faults import question, unproven
+from engine.perform.checks.proof.idle_parameters import idle
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
@@ -91,6 +92,10 @@ class AskedOfTheChange(EditedTests):
                 text = f"{one.path} says that something is still to be done: {later[:120]}"
                 fault = question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}")
                 self.faults.append(replace(fault, path=one.path))
+        source = [(one.path, self.change.had(one), one.after) for one in owned if one.owner is Owner.SUBJECT]
+        for path, line, what in idle(source, self._left())[:1]:
+            text = f"{path}:{line} {what}: it changes nothing"
+            self.faults.append(replace(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"), path=path, line=line))
         cases = [path for path in self.change.paths(Owner.NEW_SUPPORT) if not language_of(path)]
         if few := fewer_than_criteria(self.task, self._shown()[1], len(cases)):
             self.faults.append(unproven(Rule.NOT_SHOWN, few))
@@ -115,6 +120,13 @@ class AskedOfTheChange(EditedTests):
         for name in () if self._red_as_told() else (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _left(self) -> dict[str, bytes]:
+        """Sources as they are after the change, tests with them; without those of the subject that it touches."""
+        owned = self.change.owned
+        touched = {one.path for one in owned}
+        there = {path: text for path, text in self.change.ground.sources.items() if path not in touched}
+        return there | {one.path: one.after for one in owned if one.owner is not Owner.SUBJECT and one.after}
 
     def _ask_for_what_stays(self) -> None:
         """What the task takes away or renames, and what is still there under its old name."""
