@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from engine.core.model import CheckKind, ProofVerdict
 from engine.perform.checks.proof.other_values import Sort, otherwise
+from engine.perform.checks.proof.other_values_text import failing_alone
 from engine.perform.checks.proof.other_values_text import otherwise as text_otherwise
 from engine.perform.checks.run.spec import CheckSpec
 from tests.checks.proof.test_judged import judged
@@ -115,6 +117,35 @@ def test_the_same_in_go(tmp_path: Path) -> None:
     (tmp_path / "a.go").write_bytes(made + ask)
     done = subprocess.run(["go", "run", str(tmp_path / "a.go")], capture_output=True, text=True, check=True)
     assert done.stdout == "~~ 20 27 <nil> [~ ~~]\n"
+
+
+GO_TESTS = """package a
+
+import "testing"
+
+func TestOne(t *testing.T) {
+	t.Run("breaks", func(t *testing.T) { panic("taken out") })
+	t.Run("holds", func(t *testing.T) {})
+}
+
+func TestTwo(t *testing.T) {
+	panic("taken out")
+}
+
+func TestThree(_ *testing.T) {}
+"""
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="needs go")
+@pytest.mark.torture
+@pytest.mark.parametrize("alone", [True, False])
+def test_each_test_of_go_fails_alone(tmp_path: Path, alone: bool) -> None:
+    (tmp_path / "go.mod").write_text("module a\n")
+    (tmp_path / "a_test.go").write_bytes(failing_alone(GO_TESTS.encode()) if alone else GO_TESTS.encode())
+    env = {**os.environ, "GOFLAGS": "-mod=mod", "GOCACHE": str(tmp_path / "cache"), "HOME": str(tmp_path)}
+    done = subprocess.run(["go", "test", "-v"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    ends = {word: done.stdout.count(f"--- {word}") for word in ("PASS", "FAIL")}
+    assert done.returncode == 1 and ends == ({"PASS": 2, "FAIL": 3} if alone else {"PASS": 0, "FAIL": 2}), done.stdout
 
 
 PLAIN = {

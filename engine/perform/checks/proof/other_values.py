@@ -234,7 +234,17 @@ def _tree(trial: Trial, sort: Sort) -> str | None:
             continue
         if made is not None:
             files[one.path] = made
-    return trial.trees.edit(trial.change.rooms.r2, files) if files else None
+    return trial.trees.edit(trial.change.rooms.r2, _with_tests(trial, files)) if files else None
+
+
+def _with_tests(trial: Trial, files: dict[str, bytes | None]) -> dict[str, bytes | None]:
+    """Beside altered programs of Go its tests, each of which fails alone where it panics: else the first ends all."""
+    if not any(path.endswith(".go") for path in files):
+        return files
+    room = trial.change.rooms.r2
+    tests = [path for path in trial.trees.files(room) if path.endswith("_test.go")]
+    texts = trial.trees.contents(room, tests)
+    return files | {path: other_values_text.failing_alone(text) for path, text in texts.items()}
 
 
 async def other_values_ahead(trial: Trial, spec: CheckSpec, proofs: Sequence[Proof]) -> list[Ahead]:
@@ -310,7 +320,7 @@ def _whole_tree(trial: Trial, sort: Sort) -> str | None:
             continue
         if made is not None:
             files[path] = made
-    return trial.trees.edit(change.rooms.r2, files) if files else None
+    return trial.trees.edit(change.rooms.r2, _with_tests(trial, files)) if files else None
 
 
 async def _all_content(

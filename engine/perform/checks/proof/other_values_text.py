@@ -49,6 +49,14 @@ function __zzOther(value, deep, name) {
 """
 _NUMBERS = re.compile(r"u?int(?:8|16|32|64)?|float(?:32|64)|byte|rune")
 
+_GO_TEST = re.compile(rb"\bfunc(?:[ \t]+\w+)?\(\s*(?!_\W)(\w+)[ \t]+\*testing\.T\s*\)[ \t]*\{")
+
+
+def failing_alone(test: bytes) -> bytes:
+    """Tests of Go in which a panic is a failure of the one that it came to, and no end of the process."""
+    heard = rb'\g<0> defer func() { if zz := recover(); zz != nil { \1.Errorf("panic: %v", zz) } }();'
+    return _GO_TEST.sub(heard, test)
+
 
 def otherwise(before: bytes, after: bytes, language: str, sort: str) -> bytes | None:
     """`after` with its new and altered functions answering other values; None where there are none."""
