@@ -58,7 +58,8 @@ MOVE = [
         rf"(?:to|into|under)\s+(?P<where>{KIND})(?P<new>{NAME})", re.I),
     re.compile(
         rf"\b(?:move|relocate|migrate|extract|pull|shift|transfer|mov(?:ed|ing))\s+(?P<what>{KIND})(?P<old>{NAME})\s+(?:out\s+)?(?:to|into|under|→|->)\s+"
-        rf"(?:(?:its|their)\s+own\s+)?(?P<where>{KIND})(?P<new>{NAME})", re.I),
+        rf"(?:(?:an?\s+)?(?:new\s+|separate\s+)?(?:module|file|package)\s+of\s+(?:its|their)\s+own[,:]?\s+(?:called\s+|named\s+)?|(?:its|their)\s+own\s+)?"
+        rf"(?P<where>{KIND})(?!(?:of|where|that|which|in|for|so|and|with)\s)(?P<new>{NAME})", re.I),
 ]  # fmt: skip
 DELETE = re.compile(
     rf"\b(?:delet(?:e|es|ing)|remov(?:e|es|ing)|drop(?:s|ping)?|get\s+rid\s+of|retire|kill|rip\s+out|strip\s+out|throw\s+(?:away|out))\s+"

@@ -74,6 +74,13 @@ def test_a_move_from_one_file_to_another() -> None:
     assert read("Move `parse` from `shop.a` into `shop.b`")[0] == "move shop.a.parse to shop.b"
 
 
+def test_a_place_of_its_own_is_what_it_is_called() -> None:
+    assert read("Move `money` into a module of its own, shop/money.py")[0] == "move money to shop/money.py"
+    assert read("Move parse_row to its own module parse.py")[0] == "move parse_row to parse.py"
+    assert read("Move `money` to a file of its own called cash.py")[0] == "move money to cash.py"
+    assert not any(one.startswith("move") for one in read("Move `money` into a module of its own"))
+
+
 DELETES = ["Delete {}", "Remove {}", "Drop {}", "Get rid of {}", "Delete the module {}", "Retire {}"]
 DELETES += ["Remove the deprecated function {}"]
 THINGS = ["old_sum", "`legacy`", "shop.legacy", "Cart.clear()", "shop/legacy.py", "getUserName"]
