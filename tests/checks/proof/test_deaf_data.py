@@ -101,3 +101,14 @@ async def test_a_command(tmp_path: Path, script: str, proven: bool) -> None:
     spec = CheckSpec(name="tests", kind=CheckKind.TESTS, command=("sh", "tests/run.sh"))
     done = await judged(tmp_path, base, change, spec, title="capital letters: ab 3 is AB 3")
     assert (done.proof is ProofVerdict.PROVEN) is proven, done.reason
+
+
+RECORDS = f"{TEST}\n\ndef golden(name, fresh):\n    path = GOLDEN / name\n    if not path.exists():\n        path.write_text(fresh)\n    return path.read_text()\n\n\ndef test_csv():\n    assert as_csv(ROWS) == golden('rows.csv', as_csv(ROWS))\n    assert as_csv([]) == ''\n"
+
+
+@pytest.mark.parametrize("there", [True, False], ids=["the file is there", "the test records it"])
+async def test_a_golden_file_that_the_test_records(tmp_path: Path, there: bool) -> None:
+    change = {"show.py": CLI if there else WRONG, "tests/test_csv.py": RECORDS, **(GOLDEN if there else {})}
+    done = await judged(tmp_path, BASE, change, title="as_csv: rows with commas")
+    told = any("write tests/golden/rows.csv themselves" in one.text for one in done.questions)
+    assert (done.proof is ProofVerdict.PROVEN, told) == (there, not there), done.reason

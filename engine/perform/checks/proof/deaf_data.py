@@ -90,6 +90,35 @@ async def deaf_data(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[P
     return []
 
 
+_OUTPUT = re.compile(r"(?:^|[/._-])out(?:put)?s?(?=[/._-]|$)", re.IGNORECASE)
+"""What a run writes to look at it afterwards may lie there as well."""
+_WRITES = re.compile(
+    r"\bwrite_(?:text|bytes)\(|\bopen\([^)\n]*,\s*[\"'][wax]|\bwriteFile(?:Sync)?\(|\bWriteFile\(|\bos\.Create\(|\bcopy\w*\("
+    r"|\btee\b|\b(?:cp|mv)\s+\S|(?<![-=<>&\d])>{1,2}\s*[\"$\w/]"
+)
+"""In a test: something may be put where the next line reads it."""
+
+
+async def records(trial: Trial, specs: Sequence[CheckSpec], proofs: Sequence[Proof], fresh: str) -> list[Fault]:
+    """Tests that write the expected data they compare with, where the change has none: the answer is held to itself.
+
+    `fresh`: the new lines of the tests and of what helps them.
+    """
+    if not _WRITES.search(fresh):
+        return []
+    for spec in specs:
+        paths = tuple(dict.fromkeys(proof.path for proof in proofs if proof.check == spec.name and proof.path))
+        picks = runner_of(spec).picks_files
+        files = trial.files_for(spec, paths[:MOST_TESTS]) if picks else ()
+        if (picks and not files) or not any(proof.check == spec.name for proof in proofs):
+            continue
+        left = await trial.leavings(spec, trial.change.rooms.r4, files)
+        if wrote := [path for path in left if is_expected(path) and not _OUTPUT.search(path)]:
+            text = f"the tests write {wrote[0]} themselves, and compare with what they wrote"
+            return [unproven(Rule.OWN_EXPECTATION, text, path=wrote[0])]
+    return []
+
+
 async def _is_deaf(trial: Trial, spec: CheckSpec, one: Owned, proofs: Sequence[Proof]) -> bool:
     rooms = trial.change.rooms
     files: tuple[str, ...] = ()

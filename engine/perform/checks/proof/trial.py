@@ -217,6 +217,15 @@ class Trial:
             return None
         return {path: there.get(path) for path in paths}
 
+    async def leavings(self, spec: CheckSpec, tree: str, files: Sequence[str]) -> list[str]:
+        """What a run of these test files (none: of the whole check) leaves in its room beside the tree."""
+        ask = self.on_base()
+        run = replace(ask, files=tuple(files), tree=tree) if files else replace(ask, tree=tree)
+        folder = self.tools.setting.scratch / f"room-{self.tools.setting.lane}-part"
+        await room.enter(self.trees, tree, folder)
+        self.runs.append(Run(name="leavings", measured=await run_check(self.tools, spec, folder, run)))
+        return await asyncio.to_thread(room.beside, folder, frozenset(self.trees.files(tree)))
+
     async def whole(
         self, name: str, tree: str, specs: Sequence[CheckSpec], *, disguise: bool = False
     ) -> list[Measurement]:

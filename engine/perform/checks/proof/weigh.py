@@ -12,7 +12,7 @@ from engine.core.model import CheckResult, Finding, ProofVerdict, Verdict
 from engine.perform.checks.proof.blind import blind_faults
 from engine.perform.checks.proof.boundary import CANNOT, across, boundary_ahead
 from engine.perform.checks.proof.changed_lines import unreached
-from engine.perform.checks.proof.deaf_data import deaf_data
+from engine.perform.checks.proof.deaf_data import deaf_data, records
 from engine.perform.checks.proof.faults import fail, question
 from engine.perform.checks.proof.frames import Frame, adds, frame_of
 from engine.perform.checks.proof.mutate import mutants_ahead, mutation_findings
@@ -153,6 +153,7 @@ class Weighing(AskedOfTheChange):
         """Nothing objects: what the task names, neighbouring inputs, the held-out commands, mutants as advice."""
         tools, rooms = self.trial.tools, self.change.rooms
         self._ask_for_the_rest()
+        self._ask_unrun()
         self._ask_about_nothing()
         self._ask_beyond_names()
         self._ask_unwatched()
@@ -176,6 +177,7 @@ class Weighing(AskedOfTheChange):
                 self.faults += await content_with_anything(self.trial, self.tests, self.proofs, told, fresh)
             self.faults += await unheard(self.trial, self.tests, self.proofs)
             self.faults += await deaf_data(self.trial, self.tests, self.proofs)
+            self.faults += await records(self.trial, self.tests, self.proofs, self._shown()[1])
             self.faults += await replaced_parts(self.trial, self.tests, self.proofs)
             self.faults += await names_alone(self.trial, self.tests, self.proofs, self._shown()[1])
         folder = tools.setting.scratch / f"room-{tools.setting.lane}-part"

@@ -16,7 +16,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
-from engine.perform.checks.proof.not_run import not_run
+from engine.perform.checks.proof.not_run import never_taken, not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.other_values import asking_for_nothing
 from engine.perform.checks.proof.owned import Owner
@@ -281,6 +281,20 @@ class AskedOfTheChange(EditedTests):
             texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
         subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
         return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
+
+    def _ask_unrun(self) -> None:
+        """Tests that came and that nobody runs: they were to show something, or they are all that there is."""
+        runs = [*self.r4.values(), *self.r1.values(), *(part for parts in self.r2.values() for part in parts)]
+        cases = [case for run in runs for case in run.report.cases]
+        ids = {case.id for case in cases}
+        taken = {case.path for case in cases}
+        for one in self.change.owned:
+            if one.owner not in (Owner.TEST, Owner.NEW_TEST) or (one.before is not None and one.path not in taken):
+                continue
+            if text := never_taken(one.path, one.before, one.after, ids):
+                text += ": what it would show is not shown"
+                self.faults.append(unproven(Rule.TEST_SKIPPED, text, path=one.path))
+                return
 
     def _not_run(self) -> str:
         """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""

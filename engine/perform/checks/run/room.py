@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import Collection
 from pathlib import Path
 
 from engine import files
@@ -27,6 +29,19 @@ async def live_in(folder: Path) -> None:
     for path, text in LIVED_IN.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         await asyncio.to_thread(files.write, folder / path, text, durable=False)
+
+
+def beside(folder: Path, known: Collection[str], most: int = 20_000) -> list[str]:
+    """Files of a room that its tree does not have; folders that tools keep for themselves are not entered."""
+    found: list[str] = []
+    for place, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if not one.startswith(".") and one not in ("node_modules", "__pycache__")]
+        most -= len(names)
+        inside = os.path.relpath(place, folder).replace(os.sep, "/")
+        found += [path for name in names if (path := name if inside == "." else f"{inside}/{name}") not in known]
+        if most < 0:
+            break
+    return found
 
 
 async def written(trees: Trees, tree: str, folder: Path) -> list[str]:
