@@ -50,6 +50,13 @@ def test_an_option_is_read(used: str, told: list[str]) -> None:
     assert asked({"cli.py": CLI, "app.py": SHOW}, {"cli.py": after}) == told
 
 
+def test_an_attribute_of_something_else_is_not_the_option() -> None:
+    other = {"rest.py": "def cut(league, rows):\n    return rows[:league.top_n], 'top_n'\n"}
+    assert asked({"cli.py": CLI}, {"cli.py": ADDED}, other) == ["cli.py:7 the option 'top_n' is taken and never read"]
+    apart = {"rest.py": other["rest.py"] + "\n\ndef named(args):\n    return getattr(args, NAMES[0])\n"}
+    assert asked({"cli.py": CLI}, {"cli.py": ADDED}, apart) == []
+
+
 def test_an_option_may_be_read_elsewhere() -> None:
     read = {"rest.py": "def cut(args, rows):\n    return rows[:args.top_n]\n"}
     assert asked({"cli.py": CLI}, {"cli.py": ADDED}, read) == []

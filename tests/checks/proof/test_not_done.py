@@ -42,6 +42,13 @@ def test_half_of_a_list() -> None:
     assert half("Read and write faster", "def read(): ...") == [], "words of a sentence are no texts of the source"
 
 
+def test_names_and_signs_of_a_list_are_found_where_they_stand() -> None:
+    assert half("is_run and count_runs take both", "x = 'is_run'", b"def is_run(): ...\ndef count_runs(): ...\n") == []
+    assert half("read ½, ¼ and friends", "SIGNS = {'½': 0.5, '¼': 0.25}") == []
+    assert half("reads ½ ⅛, alone and after a number", "SIGNS = {'⅛': 0.125}") == []
+    assert half("stage, notation and maybe bob", "'stage' 'notation' bob") == []
+
+
 def later(after: str) -> str:
     task = TaskSpec(id="1", title="retry: `when` decides", description="when(error) is asked after each failure")
     return put_off(task, BASE, BASE + after.encode())

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from engine.perform.checks import python_source
 from engine.perform.checks.proof.observed_tests import Function
 from engine.perform.checks.proof.source_text import JAVASCRIPT
+from engine.perform.checks.proof.suspicious import dotted
 
 _PYTHON = re.compile(rb"\A#![^\n]*python")
 _ENDS = frozenset({"help", "version"})
@@ -48,10 +49,11 @@ def idle(changed: Iterable[tuple[str, bytes | None, bytes | None]], others: Mapp
         if new is None:
             continue
         had = {name for name, _ in _options(old)} if old is not None else set()
+        told = _read_of(everywhere, had)
         found += [
             Idle(path, line, f"the option {name!r} is taken and never read")
             for name, line in _options(new)
-            if name not in had and name not in read and not whole
+            if name not in had and name not in (read if told is None else told) and not whole
         ]
     gained = [one for path, (old, new) in trees.items() if old and new for one in _gained(path, old, new)]
     for name in dict.fromkeys(one.name for one in gained):
@@ -99,6 +101,31 @@ def _read(trees: Iterable[ast.Module]) -> set[str]:
                     pass
         found |= names if parts else set()
     return found
+
+
+def _read_of(trees: Iterable[ast.Module], known: set[str]) -> set[str] | None:
+    """What is read of whatever the known options are read of; None where that is nothing, or is reached by names."""
+    loads: list[tuple[str, str]] = []
+    asked: set[str] = set()
+    for tree in trees:
+        for node in ast.walk(tree):
+            match node:
+                case ast.Attribute(attr=name, ctx=ast.Load(), value=ast.Name(id=owner) | ast.Attribute(attr=owner)):
+                    loads.append((owner, name))
+                case ast.Call(func=ast.Name(id="vars" | "getattr" | "asdict" | "hasattr"), args=[first, *_]):
+                    asked.add(dotted(first).rpartition(".")[2])
+                case ast.MatchClass(kwd_attrs=[_, *_]):
+                    return None
+                case _:
+                    pass
+    held: dict[str, set[str]] = {}
+    for owner, name in loads:
+        if name in known and owner not in ("self", "cls"):
+            held.setdefault(owner, set()).add(name)
+    most = max(map(len, held.values()), default=0)
+    owners = {owner for owner, names in held.items() if len(names) * 2 > most}  # others have one of the names as well
+    by_name = {name for owner, name in loads if name == "__dict__" and owner in owners}
+    return {name for owner, name in loads if owner in owners} if owners and not (asked & owners or by_name) else None
 
 
 def _as_a_whole(tree: ast.Module) -> bool:

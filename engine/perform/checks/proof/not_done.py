@@ -22,7 +22,36 @@ _EVERYWHERE = frozenset(
      "and", "for", "with", "not", "any", "from", "into"}
 )  # fmt: skip
 _NO_THING = frozenset(
-    {"nothing", "anything", "everything", "something", "none", "nobody", "empty", "else", "others", "both", "neither"}
+    {
+        "nothing",
+        "anything",
+        "everything",
+        "something",
+        "none",
+        "nobody",
+        "empty",
+        "else",
+        "others",
+        "both",
+        "neither",
+        "friends",
+        "more",
+        "rest",
+        "similar",
+        "such",
+        "like",
+        "maybe",
+        "perhaps",
+        "possibly",
+        "preferably",
+        "probably",
+        "also",
+        "then",
+        "so",
+        "thus",
+        "not",
+        "only",
+    }
 )
 _AGAINST = re.compile(r"\b(?:instead of|rather than|no longer|not|never|without|replaces?)\s+(?:an? |the |`)*(\w+)")
 
@@ -75,6 +104,7 @@ def not_done(
 
 
 _LIST = re.compile(r"(?<![\w.-])([\w%]{1,12}(?:,\s+[\w%]{1,12}){0,6}),?\s+(?:and|or)\s+([\w%]{1,12})(?![\w-])")
+_SPLIT = re.compile(r"[A-Za-z0-9%]+|[^\W_]")
 _LITERAL = re.compile(r"\"([^\"\n]{1,20})\"|'([^'\n]{1,20})'|`([^`\n]{1,20})`")
 
 
@@ -90,12 +120,15 @@ def left_out(
     added = [added_text(*pair) for pair in changed]
     new = {"".join(groups).lower() for text in added for groups in _LITERAL.findall(text)}
     texts = [*added, *(text.decode("utf-8", "replace") for text in (*base, *tests))]
-    there = {word.lower() for text in texts for word in re.findall(r"[A-Za-z0-9%]+", text)}
+    there = {
+        word.lower() for text in texts for one in re.findall(r"[\w%]+", text) for word in (one, *_SPLIT.findall(one))
+    }
     found = []
     for told in (task.title, task.description, *task.accept):
         for match in _LIST.finditer(told):
             items = [*re.split(r",\s+", match[1]), match[2]]
-            if any(item.lower() in new for item in items):
+            of_a_sort = len({item.isascii() and item.isalpha() for item in items}) == 1  # "⅛, alone and after": no list
+            if of_a_sort and any(item.lower() in new for item in items):
                 found += [item for item in items if item.lower() not in there | _NO_THING]
     return found
 
