@@ -319,6 +319,22 @@ async def test_a_red_test_that_fails_differently_is_a_question(bench):
     assert judged.proof is P.QUESTION and "fails differently" in judged.reason
 
 
+@pytest.mark.parametrize("more", ["", "1"], ids=["the name alone", "its answer too"])
+async def test_a_red_test_that_fails_under_another_name_fails_as_it_did(bench, more):
+    base = {
+        "calc.py": "import dataclasses\n\n\n@dataclasses.dataclass\nclass Pair:\n    a: int\n\n\ndef pair(a):\n    return Pair(a)\n",
+        "tests/test_calc.py": "from calc import pair\n\n\ndef test_pair():\n    assert pair(1) == 2\n\n\ndef test_a():\n    assert pair(3).a == 3\n",
+    }
+    renamed = base["calc.py"].replace("Pair", "Couple")
+    if more:
+        renamed = renamed.replace("(a)\n", "(a + (a == 1))\n").replace("def pair(a + (a == 1))", "def pair(a)")
+    judged = await bench(
+        {"calc.py": renamed}, base=base, title="Rename Pair to Couple", allow=("rename Pair to Couple",)
+    )
+    assert ("fails differently" in judged.reason) is bool(more), judged.reason
+    assert (judged.proof is P.QUESTION) is bool(more), judged.reason
+
+
 PEEK = "import sys\n\n\ndef half(a):\n    return sys._getframe(1).f_locals.get('want', a)\n"
 TWO = {
     "calc.py": "def half(a):\n    return a\n",

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
@@ -11,6 +12,8 @@ from engine.core.model import Struct
 from engine.perform.checks.proof.faults import Fault, error, fail, question
 from engine.perform.checks.proof.seen_cases import COLLECT, UNTOLD, by_id, covered, last_line, signature
 from engine.perform.checks.run.measure import BAD, IDLE, PASSED, Case, Measurement
+
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -83,16 +86,21 @@ def newly_bad(r0: Measurement, r1: Measurement, check: str) -> list[Fault]:
 
 
 def differs_still_red(
-    r0: Measurement, r1: Measurement, check: str, *, unstable: frozenset[str] = frozenset()
+    r0: Measurement,
+    r1: Measurement,
+    check: str,
+    *,
+    unstable: frozenset[str] = frozenset(),
+    renamed: Mapping[str, str] = _NONE,
 ) -> list[Fault]:
-    """Red on the base, red now, for another reason: the change reached it."""
+    """Red on the base, red now, for another reason: the change reached it. `renamed`: old names by their new ones."""
     now = by_id(r1)
     found = []
     for case in by_id(r0).values():
         there = now.get(case.id)
         if case.outcome not in BAD or case.error == COLLECT or there is None or there.outcome not in BAD:
             continue
-        if case.id not in unstable and signature(case) != signature(there) and r0.report.counts_tests:
+        if case.id not in unstable and signature(case, renamed) != signature(there, renamed) and r0.report.counts_tests:
             why = f"{last_line(case.text)} → {last_line(there.text)}"
             text, entry = (
                 f"{case.id} was red and still is, but fails differently: {why}",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.run.measure import PASSED, Case, Measurement
@@ -28,6 +29,9 @@ def by_id(measured: Measurement | None) -> dict[str, Case]:
     return {}
 
 
+_NONE: Mapping[str, str] = MappingProxyType({})
+
+
 def covered(case: Case, dropped: Iterable[str]) -> bool:
     """Named by an entry of what a permission dropped: an id, the beginning of one, or a file."""
     return any(covers_id(entry, case.id) or case.path == entry or case.id.startswith(f"{entry}.") for entry in dropped)
@@ -42,6 +46,9 @@ def last_line(text: str) -> str:
     return (lines or [""])[0][:300]
 
 
-def signature(case: Case) -> tuple[str, str, str]:
+def signature(case: Case, renamed: Mapping[str, str] = _NONE) -> tuple[str, str, str]:
+    """What a failure says, but for what differs in every run. `renamed`: old names by the new ones."""
     text = re.sub(r"0x[0-9a-f]+|/(?:tmp|var)/\S+|\d+\.\d+ ?m?s\b|\bid=\d+|pid \d+", "…", case.text)
+    for new, old in renamed.items():
+        text = re.sub(rf"(?<!\w){re.escape(new)}(?!\w)", old, text)
     return case.error, case.place, text

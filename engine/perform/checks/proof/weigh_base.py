@@ -159,7 +159,10 @@ class RegressionRuns(Scales):
         return [fail("rewritten", f"{path} was rewritten while the tests ran", check=spec.name) for path in bad[:3]]
 
     async def _differing(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
-        found = differs_still_red(r0, r1, spec.name)
+        there = self.change.transformed.found.renames
+        renamed = {one.new_last: one.old_last for one in there}
+        renamed |= {_last(one.to): _last(one.target) for one in self.change.grants if one.kind is GrantKind.RENAME}
+        found = differs_still_red(r0, r1, spec.name, renamed=renamed)
         if not found or not runner_of(spec).picks_files:
             return found
         files = self.trial.files_for(spec, dict.fromkeys(fault.path for fault in found if fault.path))[:3]
@@ -171,4 +174,8 @@ class RegressionRuns(Scales):
             for case in by_id(run).values()
             if case.id in known and signature(case) != signature(known[case.id])
         )
-        return differs_still_red(r0, r1, spec.name, unstable=unstable)
+        return differs_still_red(r0, r1, spec.name, unstable=unstable, renamed=renamed)
+
+
+def _last(name: str) -> str:
+    return name.rpartition(".")[2]
