@@ -16,11 +16,9 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
-from engine.perform.checks.proof.not_run import never_taken, not_run
+from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
-from engine.perform.checks.proof.other_values import asking_for_nothing
 from engine.perform.checks.proof.owned import Owner
-from engine.perform.checks.proof.proof_places import text_of_test
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
@@ -30,23 +28,15 @@ from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.still_there import not_renamed, still_there
 from engine.perform.checks.proof.told_places import commands, untouched
-from engine.perform.checks.proof.tried import REFUSED, untried
+from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
-from engine.perform.checks.proof.weigh_edits import EditedTests
+from engine.perform.checks.proof.weigh_tests import NewTests
 from engine.perform.checks.proof.wired_tests import wired
-from engine.perform.checks.run.measure import PASSED, Case
-from engine.perform.checks.run.runners import runner_of
 
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
 MOST_LINES = 400
-_HANDED_ON = re.compile(
-    r"mock|stub|fake|spy|fetch|patch|\b(?:calls?|called|seen|sent|headers?|requests?)\b|record\w*", re.IGNORECASE
-)
-"""A test that looks at what the program gives to others."""
-MOST_BLUNT = 4
-"""Files of new tests that are tried for what they ask."""
 
 
 def _as_told(path: str, data: bytes) -> str:
@@ -57,7 +47,7 @@ def _as_told(path: str, data: bytes) -> str:
     return "\n".join((text, *(json.dumps(line, ensure_ascii=False) for line in text.splitlines()[:MOST_LINES])))
 
 
-class AskedOfTheChange(EditedTests):
+class AskedOfTheChange(NewTests):
     """One change on the scales: what its task speaks of."""
 
     def _ask_for_the_rest(self) -> None:
@@ -148,31 +138,6 @@ class AskedOfTheChange(EditedTests):
             if proof.kind == "fixed" and (named or any(proof.path in ("", path) for path in told)):
                 return True
         return False
-
-    async def _ask_blunt(self) -> None:
-        """Tests are all that there is, and most of them ask for no answer of the program."""
-        kinds = kinds_of(self.task.proof) if self.task is not None else ()
-        if self.faults or not (self.plain is HarmlessKind.TESTS or HarmlessKind.TESTS in kinds):
-            return
-        for spec in self.tests:
-            new = [case for run in self.r2.get(spec.name, ()) for case in run.report.cases if case.outcome == PASSED]
-            new = [case for case in new if case.id not in by_id(self.r0(spec)) and case.path]
-            files = tuple(dict.fromkeys(case.path for case in new))[:MOST_BLUNT]
-            if not new or not runner_of(spec).picks_files:
-                continue
-            refusals = {case.id for case in new if self._provokes(case)}
-            names = {case.id for case in new}
-            idle = await asking_for_nothing(self.trial, spec, files, names, refusals)
-            if len(idle) * 2 > len(names):
-                name = idle[0]
-                text = f"{name} passes whatever the program answers, or if it only fails: it asks for nothing"
-                self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
-
-    def _provokes(self, case: Case) -> bool:
-        """A test of a refusal, or of what somebody else is given: what else is answered, it does not ask."""
-        source = (self.trial.trees.show(self.change.rooms.r2, case.path) or b"").decode("utf-8", "replace")
-        text = text_of_test(source, case.id.partition("[")[0])
-        return REFUSED.search(text) is not None or _HANDED_ON.search(text) is not None
 
     def _ask_unwatched(self) -> None:
         """Nothing is to be shown, and no test reads what was changed: said where the plan names it, else asked."""
@@ -281,20 +246,6 @@ class AskedOfTheChange(EditedTests):
             texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
         subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
         return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
-
-    def _ask_unrun(self) -> None:
-        """Tests that came and that nobody runs: they were to show something, or they are all that there is."""
-        runs = [*self.r4.values(), *self.r1.values(), *(part for parts in self.r2.values() for part in parts)]
-        cases = [case for run in runs for case in run.report.cases]
-        ids = {case.id for case in cases}
-        taken = {case.path for case in cases}
-        for one in self.change.owned:
-            if one.owner not in (Owner.TEST, Owner.NEW_TEST) or (one.before is not None and one.path not in taken):
-                continue
-            if text := never_taken(one.path, one.before, one.after, ids):
-                text += ": what it would show is not shown"
-                self.faults.append(unproven(Rule.TEST_SKIPPED, text, path=one.path))
-                return
 
     def _not_run(self) -> str:
         """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
