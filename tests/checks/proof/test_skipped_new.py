@@ -1,5 +1,7 @@
 """A new test that skips itself with the change in place shows nothing; one that cannot run here is nobody's fault."""
 
+# ruff: noqa: E501 (programs are read better in one piece)
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -27,6 +29,7 @@ def run(**outcomes: str) -> Measurement:
         ({"new": "skipped"}, {"new": "failed"}, "", []),
         ({}, {}, '@skipUnless(sys.platform == "darwin", "")', []),
         ({}, {"new": "failed"}, 'if not os.environ.get("RELEASE"): skip()', ["new"]),
+        ({}, {"new": "skipped"}, '@unittest.skipUnless(os.environ.get("BENCH"), "")', ["new"]),
     ],
     ids=[
         "red without the change",
@@ -35,6 +38,7 @@ def run(**outcomes: str) -> Measurement:
         "an old one",
         "another platform",
         "a variable that nobody sets",
+        "a variable, and skipped without it too",
     ],
 )
 def test_skipped_new(base: dict[str, str], without: dict[str, str], fresh: str, found: list[str]) -> None:
@@ -83,3 +87,16 @@ async def test_judged(tmp_path: Path, answer: str, proof: ProofVerdict) -> None:
 )
 def test_a_new_test_that_is_marked_as_failing(base: dict[str, str], outcome: str, words: str, found: list[str]) -> None:
     assert [case.id for case in failing_new(run(**base), [run(new=outcome)], words)] == found
+
+
+@pytest.mark.parametrize("mark", ["", '@pytest.mark.skipif(not os.environ.get("BENCH"), reason="slow")\n'])
+async def test_what_is_skipped_shows_nothing_where_there_is_nothing_to_show_either(tmp_path: Path, mark: str) -> None:
+    base = {
+        "app.py": "def twice(rows):\n    return [row for row in rows for _ in range(2)]\n",
+        "tests/test_app.py": "from app import twice\n\n\ndef test_twice():\n    assert twice([1, 2]) == [1, 1, 2, 2]\n    assert twice([]) == []\n",
+    }
+    after = "def twice(rows):\n    found = []\n    for row in rows:\n        found += [row, row]\n    return found\n"
+    more = f"import os\n\nimport pytest\n\n{base['tests/test_app.py']}\n\n{mark}def test_long():\n    assert len(twice(range(900))) == 1800\n"
+    done = await judged(tmp_path, base, {"app.py": after, "tests/test_app.py": more}, title="Refactor twice(): faster")
+    assert ("is new and skipped" in done.reason) is bool(mark), done.reason
+    assert done.accepted is not bool(mark), done.reason

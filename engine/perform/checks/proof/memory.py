@@ -27,6 +27,34 @@ _CHANGES = frozenset(
 _MADE = frozenset({"list", "dict", "set", "deque", "defaultdict", "Counter", "OrderedDict", "count", "iter", "cycle"})
 
 
+_KEEPS = re.compile(
+    r"@(?:functools\.)?(?:lru_cache|cache)\b|\b(?:functools\.)?(?:lru_cache|cache)\(\w|new WeakMap\(|\bsync\.Map\b"
+    r"|^(?:const|let|var)\s+\w+\s*=\s*new Map\(\)"
+    r"|^_?[A-Z_]*(?:CACHE|MEMO|SEEN|DONE|KNOWN)[A-Z_]*\b[^=\n]*=\s*(?:\{\}|dict\(\))",
+    re.MULTILINE,
+)
+_TIMED = re.compile(
+    r"perf_counter|process_time|monotonic|time\.time\(|timeit|performance\.now|hrtime|Date\.now|time\.(?:Now|Since)\("
+)
+_AGAIN = re.compile(
+    r"cach|memo|remember|\bkeep|again|repeat|twice|\bsame\b[^.\n]{0,30}\b(?:call|quer|argument|input)"
+    r"|(?:every|each) time|(?:on|at|with|for) (?:every|each) call|\bonce\b|recomput|re-?calculat|re-?pars|re-?read",
+    re.IGNORECASE,
+)
+
+
+def quick_again(before: bytes | None, after: bytes | None, words: str, fresh: str) -> str:
+    """What is new and keeps results, where a new test looks at the clock and the task asks for no second call.
+
+    The second call is quick then, and the first one as slow as it was.
+    """
+    if before is None or after is None or not _TIMED.search(fresh) or _AGAIN.search(words):
+        return ""
+    had = [one[0] for one in _KEEPS.finditer(before.decode("utf-8", "replace"))]
+    has = [one[0] for one in _KEEPS.finditer(after.decode("utf-8", "replace"))]
+    return next((one.strip() for one in has if one not in had), "")
+
+
 def remembers(before: bytes | None, after: bytes | None, words: str) -> Sequence[Hit]:
     """New names of a module or a class that functions change."""
     if before is None or _SPOKEN.search(words):

@@ -18,6 +18,7 @@ _SURROUNDINGS = re.compile(
     r"|\bwhich\(|process\.versions?|skipif|skipUnless|skipIf|ImportError|\bos\.name\b|cfg!?\("
 )
 """What a machine is. A variable of the environment is none of it: who runs the checks sets none."""
+_VARIABLE = re.compile(r"environ|getenv|process\.env|Getenv")
 _EXPECTED = re.compile(
     r"\bx-?fail\w*|\btodo\b|expected?\s+(?:to\s+fail|failures?)|known\s+(?:bug|issue|failure|problem)", re.I
 )
@@ -33,10 +34,12 @@ def failing_new(r0: Measurement, r2: Sequence[Measurement], words: str) -> list[
 
 def skipped_new(r0: Measurement, r2: Sequence[Measurement], r3: Sequence[Measurement], fresh: str) -> list[Case]:
     """`fresh`: the new lines of the tests."""
-    if _SURROUNDINGS.search(fresh):
+    if any(_SURROUNDINGS.search(line) and not _VARIABLE.search(line) for line in fresh.splitlines()):
         return []
     before = by_id(r0)
     there = {id for run in r3 for id, case in by_id(run).items() if case.outcome == SKIPPED}
+    if any(_VARIABLE.search(line) and "skip" in line.lower() for line in fresh.splitlines()):
+        there = set()  # nobody sets it: not here, and not on the base
     return [
         case
         for run in r2

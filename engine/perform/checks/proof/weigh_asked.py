@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 
 from msgspec.structs import replace
@@ -13,9 +12,10 @@ from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.faults import question, unproven
 from engine.perform.checks.proof.idle_parameters import idle
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.memory import quick_again
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
-from engine.perform.checks.proof.not_done import added_text, left_out, not_done, put_off
+from engine.perform.checks.proof.not_done import left_out, not_done, put_off
 from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.owned import Owner
@@ -23,7 +23,6 @@ from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
 from engine.perform.checks.proof.set_by_tests import set_by_tests
-from engine.perform.checks.proof.skipped_new import failing_new, skipped_new
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
 from engine.perform.checks.proof.still_there import not_renamed, still_there
@@ -35,16 +34,6 @@ from engine.perform.checks.proof.weigh_tests import NewTests
 from engine.perform.checks.proof.wired_tests import wired
 
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
-
-MOST_LINES = 400
-
-
-def _as_told(path: str, data: bytes) -> str:
-    """What a file of the proof says; of data each line is a text that a test gives to the program."""
-    text = data.decode("utf-8", "replace")
-    if language_of(path):
-        return text
-    return "\n".join((text, *(json.dumps(line, ensure_ascii=False) for line in text.splitlines()[:MOST_LINES])))
 
 
 class AskedOfTheChange(NewTests):
@@ -86,6 +75,14 @@ class AskedOfTheChange(NewTests):
         for path, line, what in idle(source, self._left())[:1]:
             text = f"{path}:{line} {what}: it changes nothing"
             self.faults.append(replace(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"), path=path, line=line))
+        fresh = self._shown()[1]
+        for path, was, now in source:
+            if keeps := quick_again(was, now, ground.words, fresh):
+                text = (
+                    f"{path} keeps results (`{keeps}`), and the proof takes the time: only the second call may be quick"
+                )
+                fault = question(Rule.UNUSUAL_SOURCE, text, f"accept {Rule.UNUSUAL_SOURCE} in {path}")
+                self.faults.append(replace(fault, path=path))
         cases = [path for path in self.change.paths(Owner.NEW_SUPPORT) if not language_of(path)]
         if few := fewer_than_criteria(self.task, self._shown()[1], len(cases)):
             self.faults.append(unproven(Rule.NOT_SHOWN, few))
@@ -93,13 +90,6 @@ class AskedOfTheChange(NewTests):
         if wanted := unprovoked(self.task, fresh):
             text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
             self.faults.append(unproven(Rule.NOT_SHOWN, text))
-        for spec in self.tests:
-            for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
-                text = f"{case.id} is new and skipped: what it would show is not shown"
-                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
-            for case in failing_new(self.r0(spec), self.r2.get(spec.name, ()), ground.words)[:1]:
-                text = f"{case.id} is new, marked as failing, and fails: what it would show is not shown"
-                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
         if words := self._not_run():
             self.faults.append(unproven(Rule.NOT_SHOWN, words))
         untold = (
@@ -230,22 +220,6 @@ class AskedOfTheChange(NewTests):
         shown = {one.path: one.after for one in self.change.owned if one.path in proofs and one.after is not None}
         marks += wired(mine, program, shown)
         return [*marks, *stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
-
-    def _shown(self) -> tuple[str, str, str]:
-        """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
-        owned, trees = self.change.owned, self.trial.trees
-        tests = [one for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
-        fresh = [added_text(one.before, one.after) for one in tests]
-        known = {one.path for one in tests}
-        old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
-        texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
-        commands = [" ".join(spec.command) for spec in self.own]
-        whole = [_as_told(one.path, one.after or b"") for one in tests]
-        if not whole and not texts:  # a command proves it, by tests that lie somewhere
-            ground = self.change.ground
-            texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
-        subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
-        return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
 
     def _not_run(self) -> str:
         """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from collections.abc import Collection, Sequence
 
@@ -16,6 +17,7 @@ from engine.perform.checks.proof.other_values import asking_for_nothing
 from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.proof_places import text_of_test
 from engine.perform.checks.proof.seen_cases import by_id
+from engine.perform.checks.proof.skipped_new import failing_new, skipped_new
 from engine.perform.checks.proof.strength import Gained, gains, pool, side, words_in
 from engine.perform.checks.proof.tried import REFUSED
 from engine.perform.checks.proof.weigh_edits import MOST_FILES, MUTATED, EditedTests
@@ -30,12 +32,31 @@ _HANDED_ON = re.compile(
 MOST_BLUNT = 4
 """Files of new tests that are tried for what they ask."""
 
+MOST_LINES = 400
+
+
+def _as_told(path: str, data: bytes) -> str:
+    """What a file of the proof says; of data each line is a text that a test gives to the program."""
+    text = data.decode("utf-8", "replace")
+    if language_of(path):
+        return text
+    return "\n".join((text, *(json.dumps(line, ensure_ascii=False) for line in text.splitlines()[:MOST_LINES])))
+
 
 class NewTests(EditedTests):
     """One change on the scales: the tests that it brings."""
 
     def _ask_unrun(self) -> None:
         """Tests that came and that nobody runs: they were to show something, or they are all that there is."""
+        ground = self.change.ground
+        fresh = self._shown()[1]
+        for spec in self.tests:
+            for case in skipped_new(self.r0(spec), self.r2.get(spec.name, ()), self.r3.get(spec.name, ()), fresh)[:1]:
+                text = f"{case.id} is new and skipped: what it would show is not shown"
+                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
+            for case in failing_new(self.r0(spec), self.r2.get(spec.name, ()), ground.words)[:1]:
+                text = f"{case.id} is new, marked as failing, and fails: what it would show is not shown"
+                self.faults.append(unproven(Rule.TEST_SKIPPED, text, test=case.id, path=case.path))
         runs = [*self.r4.values(), *self.r1.values(), *(part for parts in self.r2.values() for part in parts)]
         cases = [case for run in runs for case in run.report.cases]
         ids = {case.id for case in cases}
@@ -98,3 +119,19 @@ class NewTests(EditedTests):
         source = (self.trial.trees.show(self.change.rooms.r2, case.path) or b"").decode("utf-8", "replace")
         text = text_of_test(source, case.id.partition("[")[0])
         return REFUSED.search(text) is not None or _HANDED_ON.search(text) is not None
+
+    def _shown(self) -> tuple[str, str, str]:
+        """The files that prove the change, their fresh lines (all, where an old test proves it), the subject's."""
+        owned, trees = self.change.owned, self.trial.trees
+        tests = [one for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
+        fresh = [added_text(one.before, one.after) for one in tests]
+        known = {one.path for one in tests}
+        old = [proof.path for proof in self.proofs if proof.path and proof.path not in known]
+        texts = [text.decode("utf-8", "replace") for text in trees.contents(self.change.rooms.r2, old).values()]
+        commands = [" ".join(spec.command) for spec in self.own]
+        whole = [_as_told(one.path, one.after or b"") for one in tests]
+        if not whole and not texts:  # a command proves it, by tests that lie somewhere
+            ground = self.change.ground
+            texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
+        subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
