@@ -16,7 +16,7 @@ SLOW = "def pairs(rows):\n    return [(a, b) for a in rows for b in rows if a[0]
 KEPT = f"from functools import lru_cache\n\n\n@lru_cache(maxsize=None)\n{SLOW}"
 QUICK = "from itertools import groupby\n\n\ndef pairs(rows):\n    found = []\n    for _, group in groupby(sorted(rows), key=lambda row: row[0]):\n        group = list(group)\n        found += [(a, b) for a in group for b in group if a < b]\n    order = {row: at for at, row in enumerate(rows)}\n    return sorted(found, key=lambda pair: (order[pair[0]], order[pair[1]]))\n"
 OLD = "from app import pairs\n\n\ndef test_pairs():\n    assert pairs((('a', 1), ('b', 1), ('a', 2))) == [(('a', 1), ('a', 2))]\n    assert pairs(()) == []\n"
-TIMED = "\n\nROWS = tuple((str(n), n) for n in range(1500))\n\n\ndef test_long():\n    import time\n\n    assert pairs(ROWS) == []\n    begun = time.perf_counter()\n    assert pairs(ROWS) == []\n    assert time.perf_counter() - begun < 0.03\n"
+TIMED = "\n\nROWS = tuple((str(n), n) for n in range(5000))\n\n\ndef test_long():\n    import time\n\n    assert pairs(ROWS) == []\n    begun = time.perf_counter()\n    assert pairs(ROWS) == []\n    assert time.perf_counter() - begun < 0.3\n"
 
 
 @pytest.mark.parametrize(
