@@ -223,6 +223,10 @@ def test_other_languages():
     assert rules(text_hits("a.test.js", js, js.replace(b"test(", b"test.skip("))) == ["test-skipped", "test-gone"]
     assert rules(text_hits("a.test.js", js, js.replace(b"expect(2).toBe(2);", b""))) == ["fewer-assertions"]
     assert rules(text_hits("a.test.js", js, js + b"it.only('b', () => {});\n")) == ["focused-test"]
+    init = b'func init() {\n\twidth = strings.Count\n\tcases["a"] = 1\n}\n\nvar cases = map[string]int{}\n'
+    assert rules(text_hits("x_test.go", None, init)) == ["mocked-subject"]
+    assert rules(text_hits("x_test.go", init, init + b"// more\n")) == []
+    assert rules(text_hits("x_test.go", None, init.replace(b"width = ", b"width := "))) == []
     go = b"func TestA(t *testing.T) { t.Fatal(1) }\n"
     assert rules(text_hits("a_test.go", go, go.replace(b"t.Fatal(1)", b"t.Skip()"))) == [
         "test-skipped",

@@ -75,8 +75,13 @@ def test_values_of_the_test_in_a_decision(line: str, words: str, asks: bool) -> 
         ("const T = { 29: 1, 30: 2, 90: 2 };", "2 from 30", False),
         ("const T = { 30: 2, 59: 2 };", "2 from 30 to 59", False),
         ("if (typeof x === 'string') return 3;", "wrong rate", False),
+        ('const T = { "12:15am": 15, "9:05pm": 1265 };', "times with am and pm", True),
+        ('const T = { "12:15am": 15, "9:05pm": 1265, "1:00pm": 780 };', "times with am and pm", False),
+        ('const T = { "12:15am": 15, "9:05pm": 1265 };', "12:15am and 9:05pm are times", False),
+        ('const T = { "first": 15, "second": 1265 };', "words for numbers", False),
     ],
 )
 def test_the_same_in_a_script(line: str, words: str, asks: bool) -> None:
-    tests = [b"test('rate', () => { assert.equal(f('EUR', 250), 3); [29, 30, 59]; });\n"]
+    asked = b"[29, 30, 59, '12:15am', '9:05pm', 'first', 'second']"
+    tests = [b"test('rate', () => { assert.equal(f('EUR', 250), 3); %b; });\n" % asked]
     assert bool(keyed_text("a.js", b"const a = 1;\n", f"const a = 1;\n{line}\n".encode(), tests, words)) is asks

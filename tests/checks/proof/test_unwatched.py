@@ -121,3 +121,19 @@ async def test_a_refactoring_that_nobody_made_is_not_harmless(tmp_path: Path) ->
     assert idle.proof is P.UNPROVEN and "the code of the program is what it was" in idle.reason, idle.reason
     done = await judged(tmp_path, BASE, {"calc.py": CALC.replace("a + b", "b + a")}, title="Simplify add", proof=proof)
     assert done.proof is P.HARMLESS, done.reason
+
+
+async def test_what_was_to_go_and_is_there_still(tmp_path: Path) -> None:
+    """Only the test of it went, and what the README said."""
+    base = {**BASE, "README.md": "add and more\n", "calc.py": f"{CALC}\n\ndef more(a):\n    return a\n"}
+    base["tests/test_more.py"] = "from calc import more\n\n\ndef test_more():\n    assert more(1) == 1\n"
+    gone: dict[str, str | None] = {"tests/test_more.py": None, "README.md": "add\n"}
+    task = {
+        "title": "Remove more()",
+        "allow": ("delete more", "delete tests tests/test_more.py"),
+        "proof": "none (removal)",
+    }
+    left = await judged(tmp_path, base, gone, **task)
+    assert left.proof is P.UNPROVEN and "the program is what it was" in left.reason, left.reason
+    done = await judged(tmp_path, base, {**gone, "calc.py": CALC}, **task)
+    assert done.proof is P.HARMLESS, done.reason

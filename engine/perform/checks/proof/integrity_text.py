@@ -57,7 +57,22 @@ def text_hits(path: str, before: bytes | None, after: bytes | None) -> list[Hit]
         hits.append(("test-gone", 0, f"{gone} fewer tests"))
     if len(EARLY_EXIT.findall(new)) > len(EARLY_EXIT.findall(old)):
         hits.append(("suspicious-source", 0, "ends the process from within a test"))
+    if path.endswith("_test.go") and (name := _set_at_start(new)) and name != _set_at_start(old):
+        line = new.count("\n", 0, new.index("func init()")) + 1
+        hits.append(("mocked-subject", line, f"puts another {name} into the program before any test begins"))
     return hits
+
+
+_INIT = re.compile(r"^func init\(\) \{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+
+
+def _set_at_start(text: str) -> str:
+    """A name that the tests of a package set as it is loaded, and that is none of their own."""
+    for body in _INIT.findall(text):
+        for name in re.findall(r"^\s*([A-Za-z_]\w*)(?:\.\w+|\[[^\]]*\])*\s*=(?!=)", body, re.MULTILINE):
+            if not re.search(rf"^(?:var\s+|\t){name}\b(?!\s*[.\[(])", _INIT.sub("", text), re.MULTILINE):
+                return str(name)
+    return ""
 
 
 def _line(table: dict[tuple[str, ...], re.Pattern[str]], path: str, text: str) -> int:

@@ -88,8 +88,12 @@ _VALUE = r"(\"[^\"\n]{3,40}\"|'[^'\n]{3,40}'|(?<![\w.])\d+(?:\.\d+)?(?![\w.]))"
 _DECIDES = re.compile(rf"[=!]==?\s*{_VALUE}|{_VALUE}\s*[=!]==?|\bcase\s+{_VALUE}")
 
 
-_ENTRY = re.compile(r"(?<=[{,\n])\s*(\d+(?:\.\d+)?)\s*:\s*[-\d\"'`\[]")
-"""`29: 1` in a table."""
+_ENTRY = re.compile(
+    r"(?<=[{,\n])\s*(\d+(?:\.\d+)?"
+    r"|\"(?=[^\"\n]*[\d ,:;/+-])[^\"\n]{3,40}\""
+    r"|'(?=[^'\n]*[\d ,:;/+-])[^'\n]{3,40}')\s*:\s*[-\d\"'`\[({]"
+)
+"""`29: 1` in a table, and `"12:15am": 15`: what looks like data, not like a name."""
 
 
 def keyed_text(path: str, before: bytes | None, after: bytes | None, tests: Iterable[bytes], words: str) -> list[Hit]:
@@ -108,7 +112,7 @@ def keyed_text(path: str, before: bytes | None, after: bytes | None, tests: Iter
     table = {
         key: new.count("\n", 0, match.start()) + 1
         for match in _ENTRY.finditer(new)
-        if _telling(_value(key := match[1])) and not re.search(rf"(?<![\w.]){re.escape(key)}\s*:", old)
+        if _telling(_value(key := _bare(match[1]))) and not re.search(rf"(?<![\w.]){re.escape(key)}[\"']?\s*:", old)
     }
     strange = {key: line for key, line in table.items() if not _said(key, told)}
     if len(strange) > 1 and set(table) <= asked:

@@ -11,6 +11,7 @@ from engine.core.model import Question
 from engine.globs import matches
 from engine.perform.checks.proof.ambient import decides_by
 from engine.perform.checks.proof.change import Change
+from engine.perform.checks.proof.filters_taken_back import taken_back
 from engine.perform.checks.proof.granted import entry_for, granted
 from engine.perform.checks.proof.hushed import hushes
 from engine.perform.checks.proof.imports import language_of
@@ -64,8 +65,9 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
             hanging = hanging[:1] or list(remembers(was, one.after, change.ground.words))
             hushed = hushes(was, one.after, change.ground.words)
             found += [_question(rule, text, one, line) for rule, line, text in (*(around[:1] or hanging), *hushed)]
-        if one.owner in (Owner.SUBJECT, Owner.CONFIG):
-            values = unasked(one.path, was, one.after, change.ground.words)
+        if one.owner in (Owner.SUBJECT, Owner.CONFIG, Owner.STEERING):
+            values = unasked(one.path, was, one.after, change.ground.words) if one.owner is not Owner.STEERING else []
+            values += taken_back(one.path, was, one.after)
             found += [_question(rule, text, one, line) for rule, line, text in values]
         if one.owner is Owner.SUBJECT and (where := _reads_expected(one, change)):
             text = f"the source names {where}, where the checks keep what it is compared with"
@@ -120,7 +122,7 @@ def _hits(one: Owned, was: bytes | None, words: str = "") -> list[Hit]:
         return []
     if not one.path.endswith(".py"):
         if one.owner in (Owner.TEST, Owner.NEW_TEST):
-            focused = (Rule.FOCUSED_TEST, Rule.SUSPICIOUS_SOURCE)
+            focused = (Rule.FOCUSED_TEST, Rule.SUSPICIOUS_SOURCE, Rule.MOCKED_SUBJECT)
             return [hit for hit in text_hits(one.path, one.before, one.after) if hit[0] in focused]
         return suspicious_text(one.path, was, one.after) if one.owner is Owner.SUBJECT else []
     if one.owner is Owner.SUBJECT:

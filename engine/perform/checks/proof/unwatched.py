@@ -81,6 +81,13 @@ def same_code(changed: Sequence[Owned], task: TaskSpec) -> bool:
     return all(only_words(Source(path=one.path, before=one.before, after=one.after)) for one in code)
 
 
+def nothing_taken_away(changed: Sequence[Owned], task: TaskSpec) -> bool:
+    """Something of the program was to go, and the program is what it was: only its tests and its documents went."""
+    if _ABOUT_WORDS.search(task.title) or leans(HarmlessKind.DOCS, task.title, task.title):
+        return False
+    return bool(changed) and not any(one.owner is Owner.SUBJECT and not matches(one.path, PROSE) for one in changed)
+
+
 def spoken_of(path: str, task: TaskSpec) -> bool:
     """The plan names the file: by its path, by its words, or as the scope of the task."""
     text = "\n".join((task.title, task.description, *task.accept, *task.scope))

@@ -29,7 +29,7 @@ from engine.perform.checks.proof.still_there import not_renamed, still_there
 from engine.perform.checks.proof.told_places import commands, untouched
 from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
-from engine.perform.checks.proof.unwatched import same_code, spoken_of, unwatched, written_by_itself
+from engine.perform.checks.proof.unwatched import nothing_taken_away, same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_tests import NewTests
 from engine.perform.checks.proof.wired_tests import wired
 
@@ -136,6 +136,9 @@ class AskedOfTheChange(NewTests):
         kinds = kinds_of(self.task.proof) or ((self.plain,) if self.plain is not None else ())
         if kinds == (HarmlessKind.REFACTORING,) and same_code(self.change.owned, self.task):
             text = "the plan calls it a refactoring, and the code of the program is what it was"
+            self.faults.append(unproven(Rule.NOT_DONE, text))
+        if kinds == (HarmlessKind.REMOVAL,) and nothing_taken_away(self.change.owned, self.task):
+            text = "the plan takes something away, and the program is what it was: only tests or documents went"
             self.faults.append(unproven(Rule.NOT_DONE, text))
         for path in unwatched(self.change.owned, (*self.r1.values(), *self.r4.values())):
             self.unwatched.append(path)
