@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+import difflib
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from msgspec.structs import replace
@@ -14,6 +15,7 @@ from engine.perform.checks.proof.seen_cases import COLLECT, UNTOLD, by_id, cover
 from engine.perform.checks.run.measure import BAD, IDLE, PASSED, Case, Measurement
 
 _NONE: Mapping[str, str] = MappingProxyType({})
+_AS_THEY_WERE: Mapping[str, Mapping[str, str] | None] = MappingProxyType({})
 
 
 class Regression(Struct, frozen=True, kw_only=True):
@@ -148,12 +150,23 @@ def shadow_faults(r0: Measurement, r1: Measurement, check: str, oracle: frozense
     return found
 
 
+def lines_now(before: bytes, after: bytes) -> dict[str, str]:
+    """Where the lines of a test file stand since some of them went elsewhere."""
+    old, new = before.splitlines(), after.splitlines()
+    blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+    return {str(one.a + at + 1): str(one.b + at + 1) for one in blocks for at in range(one.size)}
+
+
 def assertion_faults(
-    r0: Measurement, r1: Measurement, check: str, dropped: Sequence[str] = (), rewritten: Collection[str] = ()
+    r0: Measurement,
+    r1: Measurement,
+    check: str,
+    dropped: Sequence[str] = (),
+    rewritten: Mapping[str, Mapping[str, str] | None] = _AS_THEY_WERE,
 ) -> list[Fault]:
     """R1's oracle is R0's, byte by byte: a test that passes in both reaches at least the assertions it reached.
 
-    In files that a rename rewrote the lines stand where they stood, and their words are others.
+    `rewritten`: files in which a rename put other words, each with where its lines stand now; None: where they stood.
     """
     now = by_id(r1)
     found = []
@@ -166,6 +179,8 @@ def assertion_faults(
             continue
         if case.path in rewritten:
             had, has = ({mark.partition(":")[0] for mark in marks} for marks in (had, has))
+            places = rewritten[case.path]
+            had = {places.get(line, line) for line in had} if places is not None else had
         lost = sorted(had - has, key=_number)
         if lost:
             text = (

@@ -13,6 +13,7 @@ from engine.core.harmless import HarmlessKind, kinds_of
 from engine.core.model import TaskSpec
 from engine.perform.checks.proof.found_names import FoundNames, as_grants
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.moved_whole import moved_whole
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owned import Owned
 from engine.perform.checks.proof.permissions import Transformed
@@ -33,7 +34,7 @@ def beyond_names(
     known = {*files, *(one.path for one in changed)}
     plan = renames_of(grants, changed, known)
     found = FoundNames(renames=(*plan, *there.found.renames), grants=(*there.found.grants, *as_grants(plan), *named))
-    if names_only(changed, found, known):
+    if moved_whole(changed) or names_only(changed, found, known):
         return ""
     return "the plan asks for names and places alone, and the program is another one under the new names too"
 

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from engine.core.grants import Grant, GrantKind
+from engine.core.harmless import HarmlessKind
 from engine.core.model import Struct
 from engine.globs import permits
 from engine.perform.checks.proof.asked_inputs import asks_otherwise
@@ -19,6 +20,7 @@ from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_
 from engine.perform.checks.proof.golden import stated, stated_test, stated_words
 from engine.perform.checks.proof.more_of_the_same import more_of_the_same
 from engine.perform.checks.proof.moved_along import goes_along
+from engine.perform.checks.proof.moved_whole import left_behind, moved_whole
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.plain_edits import is_plain, same_but_for_texts, without_additions
 from engine.perform.checks.proof.python_names import Rename
@@ -30,7 +32,7 @@ from engine.perform.checks.proof.test_ids import covers_id
 from engine.perform.checks.proof.test_shape import EditKind
 from engine.perform.checks.proof.texts_grow import texts_grow
 from engine.perform.checks.proof.unrolled_tests import unrolled
-from engine.plans.leanings import asks_for_names, takes_away
+from engine.plans.leanings import asks_for_names, leans, takes_away
 
 TESTS = frozenset({Owner.TEST, Owner.SUPPORT})
 
@@ -90,12 +92,16 @@ def transform(
     things = gone(grants, changed, known)
     found = _without_deleted(find_names(changed, known, renames), {thing.name for thing in things})
     wanted = asks_for_names(found.pairs, words)
+    whole = moved_whole(changed) if leans(HarmlessKind.MOVE, words.partition("\n")[0], words) else ()
     replayed_by: tuple[Grant, ...] = tuple(grants)
     if wanted:
         renames = (*renames, *found.renames)
         replayed_by = (*grants, *found.grants, *as_grants(found.renames))
     for one in changed:
-        if (place := goes_along(one, changed, grants)) is not None:
+        if one.path in whole:
+            files[one.path] = one.after
+            dropped |= dict.fromkeys(left_behind(one), "move")
+        elif (place := goes_along(one, changed, grants)) is not None:
             move, there = place
             files |= {one.path: None, there: _under_renames(one, renames, replayed_by, known)}
             dropped[one.path] = move.entry
@@ -131,7 +137,7 @@ def transform(
                 else stated(one.before, one.after, words)
             ):
                 files[one.path] = one.after
-    edits = _edits(changed, renames, files)
+    edits = _edits([one for one in changed if one.path not in whole], renames, files)
     excuses: dict[str, Excuse] = {}
     for edit in edits:
         for grant in grants:

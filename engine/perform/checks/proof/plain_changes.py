@@ -17,6 +17,7 @@ from engine.perform.checks.proof.found_names import FoundNames
 from engine.perform.checks.proof.golden import stated
 from engine.perform.checks.proof.harmless import Source, outside
 from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.moved_whole import moved_whole
 from engine.perform.checks.proof.names_only import names_only
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.owners import keeps_examples
@@ -56,6 +57,8 @@ def plain_kind(
     moves = any(one.before is None or one.after is None for one in source) and not tests
     asked = wanted if found else moves and leans(HarmlessKind.MOVE, task.title, text)
     if source and asked and not asks_for_more(task.title) and names_only(changed, found, files):
+        return HarmlessKind.MOVE
+    if source and leans(HarmlessKind.MOVE, task.title, text) and moved_whole(changed):
         return HarmlessKind.MOVE
     prose = all(matches(one.path, PROSE) for one in rest)
     if source and prose and orders_removal(task.title) and not _outside(HarmlessKind.REMOVAL, source):

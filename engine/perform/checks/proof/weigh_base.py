@@ -9,6 +9,7 @@ from engine.perform.checks.proof.against_base import (
     assertion_faults,
     canary_faults,
     differs_still_red,
+    lines_now,
     newly_bad,
     regressions,
     shadow_faults,
@@ -69,7 +70,7 @@ class RegressionRuns(Scales):
             if r0.report.counts_tests:
                 proofs, faults = fixed(r0, r1, spec.name)
                 self.faults += faults
-                self.faults += assertion_faults(r0, r1, spec.name, dropped, self.change.transformed.files)
+                self.faults += assertion_faults(r0, r1, spec.name, dropped, self._rewritten_files())
                 self.faults += await self._differing(spec, r0, r1)
             else:
                 proofs = self._turned_green(spec, r0, r1)
@@ -152,6 +153,16 @@ class RegressionRuns(Scales):
             red = f"exit {r0.exit_code}: {r0.output.strip().rpartition(chr(10))[2][:200]}"
             return [Proof(kind="fixed", name=spec.name, check=spec.name, red=red)]
         return []
+
+    def _rewritten_files(self) -> dict[str, dict[str, str] | None]:
+        """Tests that R1 has in other words than the base, and where their lines stand, if there are fewer or more."""
+        before = {one.path: one.before for one in self.change.owned if one.before is not None}
+        found: dict[str, dict[str, str] | None] = {}
+        for path, text in self.change.transformed.files.items():
+            was = before.get(path)
+            same = was is None or text is None or was.count(b"\n") == text.count(b"\n")
+            found[path] = None if same else lines_now(was or b"", text or b"")
+        return found
 
     def _rewritten(self, spec: CheckSpec, r0: Measurement, r1: Measurement) -> list[Fault]:
         """The subject wrote to the tests while they ran."""
