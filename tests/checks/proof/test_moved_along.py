@@ -44,12 +44,12 @@ def change(test: str | None = TEST, pool: str = POOL) -> dict[str, str | None]:
     ("after", "allow", "fine"),
     [
         (change(), (MOVE,), True),
-        (change(), (), False),
+        (change(), (), True),
         (change(TEST.replace("half(7), 3", "half(8), 4")), (MOVE,), False),
         (change(None), (MOVE,), False),
         (change(pool=POOL.replace("floor", "ceil")), (MOVE,), False),
     ],
-    ids=["as it was", "not in the plan", "another question", "gone", "broken on the way"],
+    ids=["as it was", "not in the plan, and the same in every piece", "another question", "gone", "broken on the way"],
 )
 async def test_a_folder_that_moves_takes_its_tests_along(
     tmp_path: Path, after: dict[str, str | None], allow: tuple[str, ...], fine: bool
