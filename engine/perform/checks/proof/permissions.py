@@ -156,6 +156,11 @@ def transform(
         if edit.kind is EditKind.DELETED and (grant := _lets_go(grants, edit)) is not None:
             dropped[edit.id] = grant.entry
             used.add(grant.entry)
+    gone_whole = {one.path for one in changed if one.after is None}
+    for edit in edits:  # what stood around tests that may go
+        own = [each for each in edits if each.test and each.path == edit.path]
+        if edit.path in gone_whole and not edit.test and own and all(each.id in excuses for each in own):
+            excuses.setdefault(edit.path, excuses[own[0].id])
     return Transformed(
         files=files,
         dropped=tuple(dropped),
