@@ -51,6 +51,10 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "elm_one": ("npm", "test"),
     "elm_two": ("make", "test"),
     "fig_two": ("go", "test", "./..."),
+    "hazel_one": ("npm", "test"),
+    "hazel_two": (sys.executable, "-m", "unittest"),
+    "iris_one": ("go", "test", "./..."),
+    "iris_one_red": ("go", "test", "./..."),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
