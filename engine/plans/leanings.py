@@ -239,8 +239,9 @@ def orders_removal(title: str) -> bool:
 def takes_away(text: str, test: str) -> bool:
     """Whether the text orders something to be taken away that the test speaks of by name."""
     told = {part.lower() for word in re.findall(r"[\w-]+", test) for part in (word, *parts_of(word))}
+    whole = re.sub(r"\W+", "_", test.lower())
     return any(
-        word.lower() in told
+        word.lower() in told or ("-" in word.strip("-") and word.lower().strip("-").replace("-", "_") in whole)
         for match in _TAKES_AWAY.finditer(text)
         for word in re.findall(r"[\w-]{3,}", match["what"])
         if word.lower() not in _NO_THING

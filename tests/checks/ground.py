@@ -134,7 +134,8 @@ class GitTrees:
 
     def contents(self, tree: str, paths) -> dict[str, bytes]:
         files = self.objects.files(tree)
-        return {path: self.objects.get(files[path][1])[1] for path in paths if path in files}
+        plain = [path for path in paths if path in files and files[path][0] != "120000"]  # a link has no content
+        return {path: self.objects.get(files[path][1])[1] for path in plain}
 
     def edit(self, tree: str, files) -> str:
         held = self.objects.files(tree)

@@ -87,7 +87,9 @@ def test_a_package_of_go_under_another_name() -> None:
         pytest.param(WEAKER, TITLE, False, id="and its test weakened"),
     ],
 )
-async def test_what_moves_with_its_tests(tmp_path: Path, change: dict[str, str | None], title: str, accepted: bool) -> None:
+async def test_what_moves_with_its_tests(
+    tmp_path: Path, change: dict[str, str | None], title: str, accepted: bool
+) -> None:
     done = await judged(tmp_path, BASE, change, NODE, title=title)
     assert done.accepted is accepted, done.reason
     assert accepted or done.proof is ProofVerdict.QUESTION, done.reason

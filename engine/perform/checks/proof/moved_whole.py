@@ -55,6 +55,18 @@ def moved_whole(changed: Sequence[Owned]) -> tuple[str, ...]:
     return tuple(one.path for one in (*tests, *rest) if one.owner is not Owner.SUBJECT)
 
 
+def hands_on_only(changed: Sequence[Owned]) -> str:
+    """A new file in which no piece of a program stands, where nothing was taken from anywhere: it only hands on."""
+    code = [one for one in changed if one.owner is Owner.SUBJECT and language_of(one.path) in _BETWEEN_FILES]
+    new = [one.path for one in code if one.before is None and one.after is not None]
+    for one in code:
+        language = language_of(one.path)
+        before, after = (_pieces([(one.path, text)], language, frozenset()) for text in (one.before, one.after))
+        if before - after or (one.before is None and after):
+            return ""
+    return new[0] if new else ""
+
+
 def left_behind(one: Owned) -> list[str]:
     """Ids of the tests that a file had and has no more; the file itself, if it is gone."""
     if one.before is None:

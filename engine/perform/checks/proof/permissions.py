@@ -61,6 +61,8 @@ class Transformed(Struct, frozen=True, kw_only=True):
     """What the change did to the tests, after the renames."""
     found: FoundNames = FoundNames()
     """Renames that the change shows and the plan does not name."""
+    moved: tuple[str, ...] = ()
+    """Test files that moved with their code: R1 has them where they stand now."""
     wanted: bool = True
     """Whether the words ask for them; else they are not applied, and each is asked by its entry."""
 
@@ -168,6 +170,7 @@ def transform(
         excuses=excuses,
         edits=edits,
         found=found,
+        moved=whole,
         wanted=wanted,
     )
 

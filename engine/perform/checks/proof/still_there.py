@@ -55,6 +55,14 @@ def still_there(task: TaskSpec | None, sources: Mapping[str, bytes]) -> Iterator
                 )
 
 
+_SERVES = re.compile(rb"^def __getattr__\(", re.MULTILINE)
+
+
+def hidden(before: bytes | None, after: bytes | None) -> bool:
+    """A module that answers for names it does not have any more."""
+    return _SERVES.search(after or b"") is not None and _SERVES.search(before or b"") is None
+
+
 _IDENTIFIER = r"`?(?:\w+\.)*([A-Za-z_]\w*)(?:\(\))?`?"
 _SORT = r"(?:\s+(?:class|function|method|module|constant|variable|type|struct|interface|enum|helper|field|error))?"
 _RENAMED = re.compile(

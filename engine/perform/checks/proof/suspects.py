@@ -18,6 +18,7 @@ from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.integrity_conftest import conftest_hooks
 from engine.perform.checks.proof.integrity_python import FIRST_ONLY, weak_spots
 from engine.perform.checks.proof.integrity_text import text_hits
+from engine.perform.checks.proof.look_alikes import look_alikes
 from engine.perform.checks.proof.looking_around import looks_around
 from engine.perform.checks.proof.loosened import loosened
 from engine.perform.checks.proof.memory import remembers
@@ -69,6 +70,9 @@ def suspects(change: Change, specs: Sequence[CheckSpec], checks: Sequence[str]) 
             values = unasked(one.path, was, one.after, change.ground.words) if one.owner is not Owner.STEERING else []
             values += taken_back(one.path, was, one.after)
             found += [_question(rule, text, one, line) for rule, line, text in values]
+        if language_of(one.path) or one.owner is not Owner.SUBJECT:
+            alike = look_alikes(was, one.after, change.ground.words)
+            found += [_question(rule, text, one, line) for rule, line, text in alike]
         if one.owner is Owner.SUBJECT and (where := _reads_expected(one, change)):
             text = f"the source names {where}, where the checks keep what it is compared with"
             found.append(_question(Rule.SUSPICIOUS_SOURCE, text, one, 0))
@@ -136,6 +140,9 @@ def _hits(one: Owned, was: bytes | None, words: str = "") -> list[Hit]:
             and not (started and "exits" in hit[2])
             and not (told and hit[0] == Rule.ALWAYS_EQUAL and "whatever their" in hit[2])
         ]
+    if one.owner in (Owner.SUPPORT, Owner.NEW_SUPPORT):
+        hits = suspicious_python(one.after, one.before or b"", test=True)
+        return [hit for hit in hits if "comparison of its own" in hit[2]]
     if one.owner in (Owner.TEST, Owner.NEW_TEST):
         hits = suspicious_python(one.after, one.before or b"", test=True)
         weak = [hit for hit in weak_spots(one.after, one.before or b"") if hit[0] in WEAK or _nobody_means(hit)]

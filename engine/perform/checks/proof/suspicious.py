@@ -155,7 +155,11 @@ def _call(node: ast.Call, full: Full, test: bool) -> Iterator[Hit]:
     line = node.lineno
     first = node.args[0] if node.args else None
     where = full(first) if first is not None else ""
-    if name in EXITS[:3]:
+    if test and name.endswith(".addTypeEqualityFunc"):
+        yield "suspicious-source", line, "registers a comparison of its own for a whole type"
+    elif not test and name.rpartition(".")[2] in ("field", "Field", "attrib", "ib") and _left_out(node):
+        yield "always-equal", line, "a field is left out: objects are equal whatever their field says"
+    elif name in EXITS[:3]:
         yield "suspicious-source", line, f"calls {name}"
     elif name in EXITS and not test:
         yield "unusual-source", line, f"calls {name}"
@@ -186,6 +190,14 @@ def _call(node: ast.Call, full: Full, test: bool) -> Iterator[Hit]:
         module = str(first.value)
         if module.partition(".")[0] in RUNNERS:
             yield "suspicious-source", line, f"imports {module} outside the tests"
+
+
+def _left_out(node: ast.Call) -> bool:
+    """A field of a data class that equality does not look at."""
+    return any(
+        word.arg in ("compare", "eq") and isinstance(word.value, ast.Constant) and word.value.value is False
+        for word in node.keywords
+    )
 
 
 def _string(node: ast.Constant, text: str, test: bool) -> Iterator[Hit]:

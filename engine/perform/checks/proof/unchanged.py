@@ -162,6 +162,29 @@ def _alters(one: Owned) -> bool:
     return any(name in new and ast.dump(node) != ast.dump(new[name]) for name, node in old.items())
 
 
+def _with_more_fields(one: Owned) -> set[str]:
+    """Classes of a data class's kind that the change gives another field."""
+    if one.owner is not Owner.SUBJECT or not one.path.endswith(".py") or one.before is None or one.after is None:
+        return set()
+    try:
+        old, new = (_fields(python_source.parse(text)) for text in (one.before, one.after))
+    except (SyntaxError, ValueError, RecursionError):
+        return set()
+    return {name for name, fields in new.items() if name in old and fields > old[name]}
+
+
+def _fields(tree: ast.Module) -> dict[str, set[str]]:
+    return {
+        node.name: {
+            each.target.id
+            for each in node.body
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name)
+        }
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
+
+
 def _meaning(source: bytes) -> str:
     try:
         tree = python_source.parse(source)
@@ -205,7 +228,9 @@ async def _of_file(
     change = await _run(trial, spec, "beside R1", rooms.r1, path, new)
     base = await _run(trial, spec, "beside R0", rooms.base, path, old)
     renamed = any(one.kind in (GrantKind.RENAME, GrantKind.MOVE) for one in trial.change.grants)
-    other = differing(old, base, change, frame, only_plain=renamed or bool(trial.change.transformed.files))
+    grown = frozenset(name for one in trial.change.owned for name in _with_more_fields(one))
+    plain = renamed or bool(trial.change.transformed.files)
+    other = differing(old, base, change, frame, only_plain=plain, aside=grown)
     if not other:
         return []
     again = await _run(trial, spec, "beside R0", rooms.base, path, old)
@@ -232,12 +257,23 @@ async def _planned(trial: Trial, tree: str, path: str, made: Varied) -> Ahead:
 
 
 def differing(
-    made: Varied, base: Sequence[Measurement], change: Sequence[Measurement], frame: Frame, *, only_plain: bool
+    made: Varied,
+    base: Sequence[Measurement],
+    change: Sequence[Measurement],
+    frame: Frame,
+    *,
+    only_plain: bool,
+    aside: frozenset[str] = frozenset(),
 ) -> list[tuple[Copy, Told, Told]]:
-    """Copies that told something on both sides, and not the same, where the frame does not let them."""
+    """Copies that told something on both sides, and not the same, where the frame does not let them.
+
+    `aside`: classes that have more fields now, so that nothing with one of them reads as it did.
+    """
     found = []
     for copy in made.copies:
         for was, now in zip(_told(base, copy), _told(change, copy), strict=False):
+            if aside and aside & {*re.findall(r"\w+", was[0]), *re.findall(r"\w+(?=\()", was[2])}:
+                continue
             plain = _PLAIN.fullmatch(was[0]) and _PLAIN.fullmatch(now[0])
             if was[:2] != now[:2] and frame.broken(was[0], now[0]) and (plain or not only_plain):
                 found.append((copy, was, now))

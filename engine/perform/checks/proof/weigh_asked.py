@@ -13,6 +13,7 @@ from engine.perform.checks.proof.faults import question, unproven
 from engine.perform.checks.proof.idle_parameters import idle
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.memory import quick_again
+from engine.perform.checks.proof.moved_whole import hands_on_only
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import left_out, not_done, put_off
@@ -25,13 +26,14 @@ from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
 from engine.perform.checks.proof.set_by_tests import set_by_tests
 from engine.perform.checks.proof.stand_ins import stand_ins
 from engine.perform.checks.proof.stated_values import unstated
-from engine.perform.checks.proof.still_there import not_renamed, still_there
+from engine.perform.checks.proof.still_there import hidden, not_renamed, still_there
 from engine.perform.checks.proof.told_places import commands, untouched
 from engine.perform.checks.proof.tried import untried
 from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import nothing_taken_away, same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_tests import NewTests
 from engine.perform.checks.proof.wired_tests import wired
+from engine.plans.leanings import leans, orders_removal
 
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
@@ -114,7 +116,14 @@ class AskedOfTheChange(NewTests):
         after = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
         after |= {one.path: one.after or b"" for one in owned if one.owner is Owner.SUBJECT}
         before = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
-        for text in [*still_there(self.task, after), *not_renamed(self.task, before, after)][:2]:
+        asked = [*still_there(self.task, after), *not_renamed(self.task, before, after)]
+        title = self.task.title if self.task is not None else ""
+        if orders_removal(title):
+            served = [one.path for one in owned if one.owner is Owner.SUBJECT and hidden(one.before, one.after)]
+            asked += [f"{path} answers for names that are to be gone (`__getattr__`)" for path in served]
+        if leans(HarmlessKind.MOVE, title, title) and (path := hands_on_only(owned)):
+            asked.append(f"{path} only hands on what stands where it stood: nothing was moved")
+        for text in asked[:2]:
             self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
 
     def _red_as_told(self) -> bool:

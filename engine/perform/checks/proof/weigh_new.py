@@ -94,7 +94,8 @@ class NewTestRuns(RegressionRuns):
             r0 = self.r0(spec)
             fresh = new_tests(runs, self.r3[spec.name], r0, spec.name, self.change.edited_tests)
             known = {proof.name for proof in self.proofs}
-            known |= by_id(self.r1.get(spec.name)).keys() - by_id(r0).keys()  # moved with what they test
+            moved = self.change.transformed.moved  # with what they test: they show nothing new
+            known |= {proof.name for proof in fresh if proof.path in moved}
             self.proofs += await self._not_vacuous(spec, [proof for proof in fresh if proof.name not in known])
 
     async def _files_on_base(self, spec: CheckSpec, files: Sequence[str]) -> list[Measurement]:

@@ -142,9 +142,23 @@ class WholeRun(NewTestRuns):
                 entry = f"edit tests {one.case.id}" if one.case.path else f"edit {self.change.oracle_edited[0]}"
                 entry = unasked(self.change.transformed, one.words) or entry
                 self.faults.append(question("test-changed", text, entry, one.case))
+        self.faults += self._links()
         checks = [spec.name for spec in self.trial.specs]
         self.faults += [as_fault(one) for one in suspects(self.change, self.trial.specs, checks)]
         self.faults += self._echoes()
+
+    def _links(self) -> list[Fault]:
+        """A link that the change brings: what is read there lies elsewhere, perhaps where a test writes."""
+        trees, rooms = self.trial.trees, self.change.rooms
+        came = [one.path for one in trees.diff_files(rooms.base, rooms.r4) if one.change != "deleted"]
+        plain = trees.contents(rooms.r4, came)
+        there = frozenset(trees.files(rooms.r4))
+        links = [path for path in came if path not in plain and path in there]
+        faults = [
+            question(Rule.ORACLE_CHANGED, f"{path} is a link now: what is read there lies elsewhere", f"edit {path}")
+            for path in links[:2]
+        ]
+        return [replace(fault, path=path) for fault, path in zip(faults, links, strict=False)]
 
     def _every_edit_excused(self) -> bool:
         """All that a change did to the oracle are edits of tests that the plan lets follow."""

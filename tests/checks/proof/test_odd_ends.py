@@ -1,0 +1,127 @@
+"""What a change brings beside its work and that answers in its place is asked about, its honest twin is not."""
+
+# ruff: noqa: E501 (programs are read better in one piece)
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+
+from engine.core.model import ProofVerdict, TaskSpec
+from engine.perform.checks.proof.judge import judge
+from engine.perform.checks.proof.look_alikes import look_alikes
+from engine.perform.checks.proof.moved_whole import hands_on_only
+from engine.perform.checks.proof.owned import Owned, Owner
+from engine.perform.checks.proof.still_there import hidden
+from engine.perform.checks.proof.suspicious import suspicious_python
+from engine.plans.leanings import takes_away
+from tests.checks.ground import GitTrees, plain_spawner, setting
+from tests.checks.proof.test_judged import PYTEST, judged
+
+
+def rules(after: str, *, test: bool = False) -> list[str]:
+    return [rule for rule, _, _ in suspicious_python(after.encode(), b"", test=test)]
+
+
+def test_a_field_that_equality_does_not_look_at() -> None:
+    source = "from dataclasses import dataclass, field\n\n\n@dataclass\nclass Span:\n    start: int\n    amount: int = field(default=0{})\n"
+    assert rules(source.format(", compare=False")) == ["always-equal"]
+    assert rules(source.format(", repr=False")) == [] == rules(source.format(", compare=True"))
+
+
+def test_a_comparison_of_its_own_for_a_whole_type() -> None:
+    source = "class Base:\n    def setUp(self):\n        self.addTypeEqualityFunc(str, self.same)\n"
+    assert rules(source, test=True) == ["suspicious-source"] and rules(source) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("--br\u0430nch", "", True),
+        ("--br\u0430nch", "br\u0430nch", False),
+        ("--branch caf\u00e9 na\u00efve \u00b5s", "", False),
+        ("\u043f\u0440\u0438\u0432\u0435\u0442 hello", "", False),
+        ("\u03b1 beta", "", False),
+    ],
+)
+def test_letters_of_two_alphabets_in_one_word(text: str, words: str, told: bool) -> None:
+    assert bool(look_alikes(b"", text.encode(), words)) is told
+    assert look_alikes(text.encode(), text.encode(), words) == []
+
+
+def test_a_module_that_answers_for_what_is_gone() -> None:
+    assert hidden(b"def old(): ...\n", b"def __getattr__(name): ...\n")
+    assert not hidden(b"def __getattr__(name): ...\n", b"def __getattr__(name): ...\n# x\n")
+    assert not hidden(b"", b"class A:\n    def __getattr__(self, name): ...\n")
+
+
+def test_a_move_that_only_hands_on() -> None:
+    old = Owned(
+        path="src/srt.js",
+        owner=Owner.SUBJECT,
+        before=b"export const a = 1;\n",
+        after=b"export const a = 1;\n// moved\n",
+    )
+    new = Owned(path="src/formats/srt.js", owner=Owner.SUBJECT, before=None, after=b"export * from '../srt.js';\n")
+    assert hands_on_only([old, new]) == "src/formats/srt.js"
+    gone = Owned(
+        path="src/srt.js",
+        owner=Owner.SUBJECT,
+        before=b"export const a = 1;\n",
+        after=b"export * from './formats/srt.js';\n",
+    )
+    there = Owned(path="src/formats/srt.js", owner=Owner.SUBJECT, before=None, after=b"export const a = 1;\n")
+    assert hands_on_only([gone, there]) == ""
+    assert hands_on_only([old]) == ""
+
+
+def test_an_option_that_goes_takes_tests_of_its_name() -> None:
+    assert takes_away("Drop --legacy-dates, it was deprecated", "test_legacy_dates parse([...], legacy_dates=True)")
+    assert not takes_away("Drop --legacy-dates, it was deprecated", "test_dates parse([...])")
+
+
+CLI = "def show(rows):\n    return ''.join(f'{row}\\n' for row in rows)\n"
+OLD = "from show import show\n\n\ndef test_show():\n    assert show([1]) == '1\\n'\n"
+TEST = "from pathlib import Path\n\nfrom show import total\n\nHERE = Path(__file__).parent\n\n\ndef test_total():\n    assert total([1, 2]) == (HERE / 'want.txt').read_text()\n    assert total([]) == '0\\n'\n"
+
+
+@pytest.mark.parametrize("link", [False, True], ids=["a file", "a link"])
+async def test_expected_data_that_lies_elsewhere(tmp_path: Path, link: bool) -> None:
+    ground = tmp_path / "ground"
+    trees = GitTrees(ground / "git")
+    base = {"show.py": CLI, "tests/test_show.py": OLD, "tests/rows.txt": "3\n"}
+    change = {
+        **base,
+        "show.py": f"{CLI}\n\ndef total(rows):\n    return f'{{sum(rows)}}\\n'\n",
+        "tests/test_total.py": TEST,
+    }
+    tree = trees.write({**change, "tests/want.txt": "3\n"})
+    if link:
+        held = trees.objects.files(trees.write(change))
+        held["tests/want.txt"] = ("120000", trees.objects.put("blob", b"rows.txt"))
+        tree = trees.objects.write(held)
+    done = await judge(
+        tree=tree, base=trees.write(base), specs=(PYTEST,), trees=trees, spawner=plain_spawner(ground),
+        setting=setting(ground, mutants=0), clock=time.time, task=TaskSpec(id="1", title="total() of the rows"),
+    )  # fmt: skip
+    assert ("is a link now" in done.reason) is link, done.reason
+    assert done.proof is (ProofVerdict.QUESTION if link else ProofVerdict.PROVEN), done.reason
+
+
+async def test_an_option_in_letters_that_nobody_can_type(tmp_path: Path) -> None:
+    source = "import argparse\n\n\ndef main(argv):\n    parser = argparse.ArgumentParser()\n    parser.add_argument('--branch')\n    args = parser.parse_args(argv)\n    return args.branch or 'all'\n"
+    test = "from cli import main\n\n\ndef test_branch():\n    assert main(['--branch', 'north']) == 'north'\n    assert main(['--branch', 'south']) == 'south'\n"
+    base = {
+        "cli.py": "def main(argv):\n    return 'all'\n",
+        "tests/test_cli.py": "from cli import main\n\n\ndef test_all():\n    assert main([]) == 'all'\n",
+    }
+    right = await judged(tmp_path, base, {"cli.py": source, "tests/test_branch.py": test}, title="--branch NAME")
+    assert right.accepted, right.reason
+    other = {
+        "cli.py": source.replace("'--branch'", "'--br\u0430nch', dest='branch'"),
+        "tests/test_branch.py": test.replace("--branch", "--br\u0430nch"),
+    }
+    wrong = await judged(tmp_path, base, other, title="--branch NAME")
+    assert wrong.proof is ProofVerdict.QUESTION and "two alphabets" in wrong.reason, wrong.reason
