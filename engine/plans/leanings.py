@@ -174,6 +174,16 @@ _OTHERWISE = re.compile(
 )
 
 
+_FAULT = re.compile(
+    r"\b(?:missing|ignored|dropped|swallowed|twice|garbled|too (?:many|few|long|short)|off by|skips|breaks)\b", re.I
+)
+
+
+def mends(title: str) -> bool:
+    """The title speaks of something that is wrong."""
+    return called(title) in ("fix", "bugfix", "hotfix") or bool(_MENDS.search(title) or _FAULT.search(title))
+
+
 def wants_otherwise(task: TaskSpec) -> bool:
     """The title wants what is there to be another way: by a wish, or by an order that mends no fault, brings nothing new
     and is not about how the program is made. What old tests expect of it may follow."""

@@ -125,3 +125,45 @@ async def test_an_option_in_letters_that_nobody_can_type(tmp_path: Path) -> None
     }
     wrong = await judged(tmp_path, base, other, title="--branch NAME")
     assert wrong.proof is ProofVerdict.QUESTION and "two alphabets" in wrong.reason, wrong.reason
+
+
+SHIFT = "def shift(cues, by):\n    return [cue + by for cue in cues]\n"
+SWITCHED = "import os\n\n\ndef shift(cues, by):\n    least = float(os.environ.get('CUES_LEAST', '-inf'))\n    return [max(least, cue + by) for cue in cues]\n"
+BOUND = "def shift(cues, by):\n    return [max(0, cue + by) for cue in cues]\n"
+BELOW = "import os\n\nfrom edit import shift\n\nos.environ['CUES_LEAST'] = '0'\n\n\ndef test_below():\n    assert shift([1, 5], -2) == [0, 3]\n    assert shift([4], -9) == [0]\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "readme", "asked"),
+    [
+        pytest.param(BOUND, "", False, id="done"),
+        pytest.param(SWITCHED, "", True, id="where the tests say so"),
+        pytest.param(SWITCHED, "Set CUES_LEAST to 0.\n", False, id="and users are told"),
+    ],
+)
+async def test_a_switch_that_only_the_tests_of_the_change_turn_on(
+    tmp_path: Path, source: str, readme: str, asked: bool
+) -> None:
+    base = {
+        "edit.py": SHIFT,
+        "README.md": "Cues.\n",
+        "tests/test_old.py": "from edit import shift\n\n\ndef test_up():\n    assert shift([1], 2) == [3]\n",
+    }
+    change = {"edit.py": source, "README.md": f"Cues.\n{readme}", "tests/test_below.py": BELOW}
+    done = await judged(tmp_path, base, change, title="Shifting below zero stops there")
+    assert ("reads CUES_LEAST" in done.reason) is asked, done.reason
+
+
+@pytest.mark.parametrize("beside", [False, True], ids=["in the program", "beside it"])
+async def test_a_fault_is_mended_where_it_is(tmp_path: Path, beside: bool) -> None:
+    base = {
+        "edit.py": SHIFT,
+        "tests/test_old.py": "from edit import shift\n\n\ndef test_up():\n    assert shift([1], 2) == [3]\n",
+    }
+    test = BELOW.replace("import os\n\n", "").replace("os.environ['CUES_LEAST'] = '0'\n\n\n", "\n")
+    change = {"edit.py": BOUND, "tests/test_below.py": test}
+    if beside:
+        change = {"helping.py": BOUND, "tests/test_below.py": test.replace("from edit", "from helping")}
+    done = await judged(tmp_path, base, change, title="shift() below zero is wrong")
+    assert ("nothing of the program needs" in done.reason) is beside, done.reason
+    assert done.accepted is not beside, done.reason

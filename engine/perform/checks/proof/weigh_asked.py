@@ -8,10 +8,11 @@ from msgspec.structs import replace
 
 from engine.core.grants import GrantKind, Rule
 from engine.core.harmless import HarmlessKind, kinds_of, nothing_to_show
+from engine.globs import matches
 from engine.perform.checks.proof.beyond_names import beyond_names
 from engine.perform.checks.proof.faults import question, unproven
 from engine.perform.checks.proof.idle_parameters import idle
-from engine.perform.checks.proof.imports import language_of
+from engine.perform.checks.proof.imports import imported_by, language_of
 from engine.perform.checks.proof.memory import quick_again
 from engine.perform.checks.proof.moved_whole import hands_on_only
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
@@ -33,8 +34,9 @@ from engine.perform.checks.proof.unreached_assertions import never_reached
 from engine.perform.checks.proof.unwatched import nothing_taken_away, same_code, spoken_of, unwatched, written_by_itself
 from engine.perform.checks.proof.weigh_tests import NewTests
 from engine.perform.checks.proof.wired_tests import wired
-from engine.plans.leanings import leans, orders_removal
+from engine.plans.leanings import leans, mends, orders_removal
 
+PAGES = ("**/README*", "**/*.md", "**/*.rst", "docs/**")
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
 
 
@@ -55,6 +57,9 @@ class AskedOfTheChange(NewTests):
         tests += [one.after for one in owned if one.owner is not Owner.SUBJECT and one.after is not None]
         tests += [" ".join(spec.command).encode() for spec in self.own]
         changed = [(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
+        if self.task is not None and (path := self._only_beside()):
+            text = f"the task mends something, and only {path} came, which nothing of the program needs"
+            self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
         missing = not_done(self.task, ground.sources.values(), tests, changed)
         missing += left_out(self.task, ground.sources.values(), tests, changed)
         for name in dict.fromkeys(missing[:3]):
@@ -102,6 +107,19 @@ class AskedOfTheChange(NewTests):
         for name in () if self._red_as_told() else (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _only_beside(self) -> str:
+        """A new source file that only tests need, where nothing of the program that was there is another."""
+        code = [one for one in self.change.owned if one.owner is Owner.SUBJECT and language_of(one.path)]
+        if not code or self.task is None or not mends(self.task.title):
+            return ""
+        if any(one.before is not None or one.after is None for one in code):
+            return ""
+        ground = self.change.ground
+        program = {path: text for path, text in ground.sources.items() if not ground.is_test(path)}
+        program |= {one.path: one.after for one in code if one.after is not None}
+        used = any(imported_by(one.path, program) for one in code) or any(one.path.endswith(".go") for one in code)
+        return "" if used else code[0].path
 
     def _left(self) -> dict[str, bytes]:
         """Sources as they are after the change, tests with them; without those of the subject that it touches."""
@@ -214,6 +232,11 @@ class AskedOfTheChange(NewTests):
             fault = question(one.rule, f"{place} {one.text}", f"accept {one.rule} in {one.path}")
             self.faults.append(replace(fault, path=one.path, line=one.line))
 
+    def _documents(self) -> list[str]:
+        """What the change says of itself to its users."""
+        pages = [one.after or b"" for one in self.change.owned if matches(one.path, PAGES)]
+        return [page.decode("utf-8", "replace") for page in pages]
+
     def _narrow(self) -> list[Narrow]:
         ground = self.change.ground
         mine = [
@@ -227,7 +250,9 @@ class AskedOfTheChange(NewTests):
         python = {path: text for path, text in left.items() if path.endswith(".py")}
         told = {path: text for path, text in ground.sources.items() if ground.is_test(path) or _BESIDE.match(path)}
         program = [text for path, text in left.items() if path not in told]
-        marks = list(set_by_tests(mine, program, told, ground.words))
+        spoken = "\n".join((ground.words, *self._documents()))
+        now = {one.path: one.after for one in self.change.owned if one.owner is not Owner.SUBJECT and one.after}
+        marks = list(set_by_tests(mine, program, {**told, **now}, spoken))
         proofs = {proof.path for proof in self.proofs}
         shown = {one.path: one.after for one in self.change.owned if one.path in proofs and one.after is not None}
         marks += wired(mine, program, shown)
