@@ -55,6 +55,8 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "hazel_two": (sys.executable, "-m", "unittest"),
     "iris_one": ("go", "test", "./..."),
     "iris_one_red": ("go", "test", "./..."),
+    "kale_one": ("npm", "test"),
+    "lark_one": (sys.executable, "-m", "unittest"),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")
