@@ -39,23 +39,32 @@ class _Gained(NamedTuple):
 def idle(changed: Iterable[tuple[str, bytes | None, bytes | None]], others: Mapping[str, bytes]) -> list[Idle]:
     """`changed`: source files of the subject before and after; `others`: what else there is, tests too."""
     files = [(path, before, after) for path, before, after in changed if after is not None]
+    pairs = {path: (_tree(path, before), _tree(path, after)) for path, before, after in files}
+    had = {path: {name for name, _ in _options(old)} if old is not None else set() for path, (old, _) in pairs.items()}
+    fresh = {
+        path: [one for one in _options(new) if one[0] not in had[path]]
+        for path, (_, new) in pairs.items()
+        if new is not None
+    }
+    gained = [one for path, (old, new) in pairs.items() if old and new for one in _gained(path, old, new)]
+    names = {name for some in fresh.values() for name, _ in some} | {one.name for one in gained}
+    if not names:  # nearly always: nobody need read the rest
+        return _tables(files, others)
+    everywhere = [new for _, new in pairs.values() if new is not None]
+    everywhere += [
+        tree
+        for path, text in others.items()
+        if path not in pairs and _speaks_of(text, names) and (tree := _tree(path, text)) is not None
+    ]
+    read, whole = _read(everywhere), any(_as_a_whole(tree) for tree in everywhere)
     found: list[Idle] = []
-    trees = {path: (_tree(path, before), _tree(path, after)) for path, before, after in files}
-    everywhere = [new for _, new in trees.values() if new is not None]
-    everywhere += [tree for path, text in others.items() if path not in trees and (tree := _tree(path, text))]
-    read = _read(everywhere)
-    whole = any(_as_a_whole(tree) for tree in everywhere)
-    for path, (old, new) in trees.items():
-        if new is None:
-            continue
-        had = {name for name, _ in _options(old)} if old is not None else set()
-        told = _read_of(everywhere, had)
+    for path, options in fresh.items():
+        told = _read_of(everywhere, had[path])
         found += [
             Idle(path, line, f"the option {name!r} is taken and never read")
-            for name, line in _options(new)
-            if name not in had and name not in (read if told is None else told) and not whole
+            for name, line in options
+            if name not in (read if told is None else told) and not whole
         ]
-    gained = [one for path, (old, new) in trees.items() if old and new for one in _gained(path, old, new)]
     for name in dict.fromkeys(one.name for one in gained):
         group = [one for one in gained if one.name == name]
         called = {one.function.name for one in group}
@@ -64,6 +73,11 @@ def idle(changed: Iterable[tuple[str, bytes | None, bytes | None]], others: Mapp
             text = f"{last.function.name}() takes {name!r} and never looks at it"
             found.append(Idle(last.path, last.function.lineno, text))
     return [*found, *_tables(files, others)]
+
+
+def _speaks_of(text: bytes, names: Iterable[str]) -> bool:
+    """It may read one of them, by its name or with all the others."""
+    return b"vars(" in text or any(name.encode() in text for name in names)
 
 
 def _tree(path: str, text: bytes | None) -> ast.Module | None:

@@ -18,7 +18,6 @@ from engine.perform.checks.proof.moved_whole import hands_on_only
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import left_out, not_done, put_off
-from engine.perform.checks.proof.not_run import not_run
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.red_to_green import import_red
@@ -257,11 +256,3 @@ class AskedOfTheChange(NewTests):
         shown = {one.path: one.after for one in self.change.owned if one.path in proofs and one.after is not None}
         marks += wired(mine, program, shown)
         return [*marks, *stand_ins(mine, left, fresh, ground.words), *narrow(mine, python, fresh, ground.words)]
-
-    def _not_run(self) -> str:
-        """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
-        runs = [run for run in self.r4.values() if run is not None]
-        runs += [part for parts in self.r2.values() for part in parts]
-        ran = {case.path for run in runs for case in run.report.cases if case.path}
-        new = [one for one in self.change.owned if one.before is None and one.after is not None]
-        return not_run({one.path: (one.after or b"").decode("utf-8", "replace") for one in new}, ran)

@@ -12,7 +12,7 @@ from engine.core.harmless import HarmlessKind, kinds_of
 from engine.perform.checks.proof.faults import unproven
 from engine.perform.checks.proof.imports import language_of
 from engine.perform.checks.proof.not_done import added_text
-from engine.perform.checks.proof.not_run import never_taken
+from engine.perform.checks.proof.not_run import never_taken, not_run
 from engine.perform.checks.proof.other_values import asking_for_nothing
 from engine.perform.checks.proof.owned import Owner
 from engine.perform.checks.proof.proof_places import text_of_test
@@ -62,12 +62,15 @@ class NewTests(EditedTests):
         ids = {case.id for case in cases}
         taken = {case.path for case in cases}
         for one in self.change.owned:
-            if one.owner not in (Owner.TEST, Owner.NEW_TEST) or (one.before is not None and one.path not in taken):
+            if one.owner not in (Owner.TEST, Owner.NEW_TEST) or one.path not in taken:
                 continue
             if text := never_taken(one.path, one.before, one.after, ids):
                 text += ": what it would show is not shown"
                 self.faults.append(unproven(Rule.TEST_SKIPPED, text, path=one.path))
                 return
+
+        if not self.proofs and (words := self._not_run()):
+            self.faults.append(unproven(Rule.NOT_SHOWN, words))
 
     async def _ask_blunt(self) -> None:
         """Tests are all that there is, and most of them ask for no answer of the program."""
@@ -135,3 +138,11 @@ class NewTests(EditedTests):
             texts = [text.decode("utf-8", "replace") for path, text in ground.sources.items() if ground.is_test(path)]
         subject = [added_text(one.before, one.after) for one in owned if one.owner is Owner.SUBJECT]
         return "\n".join((*whole, *texts, *commands)), "\n".join((*fresh, *texts, *commands)), "\n".join(subject)
+
+    def _not_run(self) -> str:
+        """A new test that its runner does not take proves nothing, and who wrote it cannot see why."""
+        runs = [run for run in self.r4.values() if run is not None]
+        runs += [part for parts in self.r2.values() for part in parts]
+        ran = {case.path for run in runs for case in run.report.cases if case.path}
+        new = [one for one in self.change.owned if one.before is None and one.after is not None]
+        return not_run({one.path: (one.after or b"").decode("utf-8", "replace") for one in new}, ran)
