@@ -12,7 +12,7 @@ import pytest
 from engine.core.model import ProofVerdict, TaskSpec
 from engine.perform.checks.proof.judge import judge
 from engine.perform.checks.proof.look_alikes import look_alikes
-from engine.perform.checks.proof.moved_whole import hands_on_only
+from engine.perform.checks.proof.moved_whole import nothing_moved
 from engine.perform.checks.proof.owned import Owned, Owner
 from engine.perform.checks.proof.still_there import hidden
 from engine.perform.checks.proof.suspicious import suspicious_python
@@ -65,7 +65,7 @@ def test_a_move_that_only_hands_on() -> None:
         after=b"export const a = 1;\n// moved\n",
     )
     new = Owned(path="src/formats/srt.js", owner=Owner.SUBJECT, before=None, after=b"export * from '../srt.js';\n")
-    assert hands_on_only([old, new]) == "src/formats/srt.js"
+    assert nothing_moved([old, new]) == "src/formats/srt.js"
     gone = Owned(
         path="src/srt.js",
         owner=Owner.SUBJECT,
@@ -73,8 +73,8 @@ def test_a_move_that_only_hands_on() -> None:
         after=b"export * from './formats/srt.js';\n",
     )
     there = Owned(path="src/formats/srt.js", owner=Owner.SUBJECT, before=None, after=b"export const a = 1;\n")
-    assert hands_on_only([gone, there]) == ""
-    assert hands_on_only([old]) == ""
+    assert nothing_moved([gone, there]) == ""
+    assert nothing_moved([old]) == ""
 
 
 def test_an_option_that_goes_takes_tests_of_its_name() -> None:

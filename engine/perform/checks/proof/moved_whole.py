@@ -55,7 +55,7 @@ def moved_whole(changed: Sequence[Owned]) -> tuple[str, ...]:
     return tuple(one.path for one in (*tests, *rest) if one.owner is not Owner.SUBJECT)
 
 
-def hands_on_only(changed: Sequence[Owned]) -> str:
+def nothing_moved(changed: Sequence[Owned]) -> str:
     """A new file in which no piece of a program stands, where nothing was taken from anywhere: it only hands on."""
     code = [one for one in changed if one.owner is Owner.SUBJECT and language_of(one.path) in _BETWEEN_FILES]
     new = [one.path for one in code if one.before is None and one.after is not None]

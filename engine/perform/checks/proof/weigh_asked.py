@@ -14,7 +14,7 @@ from engine.perform.checks.proof.faults import question, unproven
 from engine.perform.checks.proof.idle_parameters import idle
 from engine.perform.checks.proof.imports import imported_by, language_of
 from engine.perform.checks.proof.memory import quick_again
-from engine.perform.checks.proof.moved_whole import hands_on_only
+from engine.perform.checks.proof.moved_whole import nothing_moved
 from engine.perform.checks.proof.narrow import Narrow, Source, narrow
 from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import left_out, not_done, put_off
@@ -138,7 +138,7 @@ class AskedOfTheChange(NewTests):
         if orders_removal(title):
             served = [one.path for one in owned if one.owner is Owner.SUBJECT and hidden(one.before, one.after)]
             asked += [f"{path} answers for names that are to be gone (`__getattr__`)" for path in served]
-        if leans(HarmlessKind.MOVE, title, title) and (path := hands_on_only(owned)):
+        if leans(HarmlessKind.MOVE, title, title) and (path := nothing_moved(owned)):
             asked.append(f"{path} only hands on what stands where it stood: nothing was moved")
         for text in asked[:2]:
             self.faults.append(question(Rule.NOT_DONE, text, f"accept {Rule.NOT_DONE}"))
