@@ -117,8 +117,18 @@ def _module(place: str) -> str:
     return place.removesuffix(".py").removeprefix("src/").removeprefix("lib/").replace("/", ".")
 
 
+_NEEDED_NOWHERE = re.compile(
+    rf"(?P<what>{KIND})(?P<old>{NAME})\s+(?:is|are)\s+(?:used\s+nowhere|never\s+used|not\s+used(?:\s+any\w*(?:\s+more)?)?|unused|dead(?:\s+code)?"
+    r"|needed\s+nowhere|obsolete)\s*[,;:.–—-]*\s*(?:so\s+)?(?:please\s+)?(?:remove|delete|drop)\s+(?:it|them)\b",
+    re.IGNORECASE,
+)
+
+
 def _deletes(sentence: str) -> Iterator[str]:
     sentence = re.sub(r"(?<=\w)\s+\([^()\n]*\)", "", sentence)  # a remark between
+    for match in _NEEDED_NOWHERE.finditer(sentence):
+        if _one(name := _bare(match["old"])) and codelike(match["old"], match["what"]):
+            yield f"delete {name}"
     for match in DELETE.finditer(sentence):
         if _negated(sentence, match.start()):
             continue
@@ -159,7 +169,9 @@ def _settings(sentence: str) -> Iterator[str]:
         )  # fmt: skip
         fixing = re.search(r"\bfix\b|\bresolve\b|\baddress\b|\bpass(?:es)?\b", sentence, re.I)
         named = re.search(NAMED_FILES, sentence)
-        about = about or re.match(rf"{re.escape(tool)}:\s", sentence, re.IGNORECASE)
+        about = about or re.match(
+            rf"{re.escape(tool)}:\s|(?:make|have|let)\s+{re.escape(tool)}\s+\w", sentence, re.IGNORECASE
+        )
         if about and not fixing and not named and not _negated(sentence, len(sentence)):
             yield f"configure {tool}"
 

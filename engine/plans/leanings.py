@@ -211,7 +211,7 @@ def about_elsewhere(text: str) -> bool:
 
 
 _TAKES_AWAY = re.compile(
-    r"(?:^|[.!?\n]\s*)\W*(?:\w+(?:\([^)\n]*\))?!?:\s+)?(?:please\s+)?"
+    r"(?:^|[.!?\n]\s*)\W*(?:[\w.]+(?:\([^)\n]*\))?!?:\s+)?(?:please\s+)?"
     r"(?:drop|remove|delete|retire|kill|get\s+rid\s+of|stop\s+(?:supporting|accepting|reading|offering)|end\s+support\s+for)\b"
     r"(?P<what>(?:[^.!?\n]|\.(?=\w))*)",
     re.IGNORECASE,

@@ -81,6 +81,16 @@ def test_a_place_of_its_own_is_what_it_is_called() -> None:
     assert not any(one.startswith("move") for one in read("Move `money` into a module of its own"))
 
 
+def test_what_is_needed_nowhere_and_told_to_go() -> None:
+    assert read("Row.Even is used nowhere, remove it")[0] == "delete Row.Even"
+    assert read("`old_sum` is unused: delete it")[0] == "delete old_sum"
+    assert not any(one.startswith("delete") for one in read("the limit is never used, remove it"))
+
+
+def test_what_a_tool_is_made_to_do_is_its_setting() -> None:
+    assert "configure pytest" in read("make pytest fail on DeprecationWarnings")
+
+
 DELETES = ["Delete {}", "Remove {}", "Drop {}", "Get rid of {}", "Delete the module {}", "Retire {}"]
 DELETES += ["Remove the deprecated function {}"]
 THINGS = ["old_sum", "`legacy`", "shop.legacy", "Cart.clear()", "shop/legacy.py", "getUserName"]

@@ -57,6 +57,7 @@ OWN_TESTS: dict[str, tuple[str, ...]] = {
     "iris_one_red": ("go", "test", "./..."),
     "kale_one": ("npm", "test"),
     "lark_one": (sys.executable, "-m", "unittest"),
+    "nettle_one": ("go", "test", "./..."),
     "stranger6_flint": ("sh", "-c", "cmake -S . -B build && cmake --build build && ctest --test-dir build"),
 }
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider")

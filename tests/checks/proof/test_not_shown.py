@@ -209,3 +209,11 @@ def test_a_value_that_stands_for_its_like_is_shown_by_another(test: str, left: l
 def test_a_file_of_data_that_a_script_compares_shows_a_criterion() -> None:
     task = TaskSpec(id="1", title="x", accept=("a", "b", "c"))
     assert fewer_than_criteria(task, "hours --project acme\n") and not fewer_than_criteria(task, "hours --p a\n", 2)
+
+
+def test_rows_of_a_map_are_inputs_as_well() -> None:
+    task = TaskSpec(id="1", title="x", accept=tuple(f"{one} gives 1" for one in "abcdef"))
+    more = '\t"12P": "PP",\n\t"2P": "PP",\n'
+    rows = f'for in, want := range map[string]string{{\n\t"3PB": "PPPB",\n{more}}} {{\n\tt.Errorf("%s", in)\n}}\n'
+    assert fewer_than_criteria(task, rows) == ""
+    assert fewer_than_criteria(task, rows.replace(more, ""))

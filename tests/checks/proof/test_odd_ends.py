@@ -167,3 +167,40 @@ async def test_a_fault_is_mended_where_it_is(tmp_path: Path, beside: bool) -> No
     done = await judged(tmp_path, base, change, title="shift() below zero is wrong")
     assert ("nothing of the program needs" in done.reason) is beside, done.reason
     assert done.accepted is not beside, done.reason
+
+
+OLD_FORMAT = {
+    "touch.py": "def parse(text):\n    return text.split()\n",
+    "old.py": "from touch import parse\n\n\ndef parse_one_line(text):\n    return parse(text.partition(':')[2])\n",
+    "tests/test_touch.py": "from old import parse_one_line\nfrom touch import parse\n\n\ndef test_parse():\n    assert parse('a b') == ['a', 'b']\n\n\ndef test_one_line():\n    assert parse_one_line('x: a b') == ['a', 'b']\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("title", "fine"), [("0.7: remove the one-line touch format", True), ("tidy the touches", False)]
+)
+async def test_a_module_that_goes_takes_the_tests_that_need_it(tmp_path: Path, title: str, fine: bool) -> None:
+    kept = "from touch import parse\n\n\ndef test_parse():\n    assert parse('a b') == ['a', 'b']\n"
+    done = await judged(tmp_path, OLD_FORMAT, {"old.py": None, "tests/test_touch.py": kept}, title=title)
+    assert done.accepted is fine, done.reason
+
+
+@pytest.mark.parametrize("row", ['        ("1166", "place 1 twice"),\n', ""], ids=["a row", "none"])
+async def test_a_row_of_a_table_of_refusals_is_one(tmp_path: Path, row: str) -> None:
+    base = {
+        "notation.py": "def parse(text):\n    if not text:\n        raise ValueError('empty')\n    return [int(one) for one in text]\n",
+        "tests/test_notation.py": 'import pytest\nfrom notation import parse\n\n\n@pytest.mark.parametrize(\n    ("text", "said"),\n    [\n        ("", "empty"),\n    ],\n)\ndef test_errors(text, said):\n    with pytest.raises(ValueError, match=said):\n        parse(text)\n\n\ndef test_parse():\n    assert parse("12") == [1, 2]\n',
+    }
+    after = base["notation.py"].replace(
+        "    return",
+        "    for one in text:\n        if text.count(one) > 1:\n            raise ValueError(f'place {one} twice')\n    return",
+    )
+    tests = base["tests/test_notation.py"].replace('        ("", "empty"),\n', f'        ("", "empty"),\n{row}')
+    if not row:
+        tests += "\n\ndef test_more():\n    assert parse('123') == [1, 2, 3]\n"
+    task = {
+        "title": "parse() takes the same place twice",
+        "description": "It should be an error that says which place is there twice.",
+    }
+    done = await judged(tmp_path, base, {"notation.py": after, "tests/test_notation.py": tests}, **task)
+    assert done.accepted is bool(row), done.reason

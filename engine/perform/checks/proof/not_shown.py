@@ -197,6 +197,7 @@ def fewer_than_criteria(task: TaskSpec | None, fresh: str, cases: int = 0) -> st
 
 
 _LOOPS = re.compile(r"\bfor\b|\brange\b|\beach\b|forEach|parametrize|subTest")
+_KEYED_ROW = re.compile(r"(?m)^\s*[\"'`][^\n]*[\"'`]\s*:\s*[^\n{]+,\s*$")
 _ROW = re.compile(r"[\[({][^\[\](){}\n]*,[^\[\](){}\n]*[\])}](?=\s*[,\])}])")
 
 
@@ -206,7 +207,7 @@ def _rows(fresh: str) -> int:
         len(match[1].split()) for match in re.finditer(r"\bfor \w+ in ([^;\n(]+);? *(?:do)?$", fresh, re.MULTILINE)
     ]
     if _LOOPS.search(fresh):
-        counted.append(len(_ROW.findall(fresh)))
+        counted.append(len(_ROW.findall(fresh)) + len(_KEYED_ROW.findall(fresh)))
     return sum(max(0, one - 1) for one in counted)
 
 

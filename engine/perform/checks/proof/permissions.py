@@ -7,8 +7,10 @@ the one entry of `allow:` that would grant it. Pure.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from engine.core.grant_grammar import grants_of
 from engine.core.grants import Grant, GrantKind
 from engine.core.harmless import HarmlessKind
 from engine.core.model import Struct
@@ -18,6 +20,7 @@ from engine.perform.checks.proof.deletions import gone, no_tests_left, without
 from engine.perform.checks.proof.file_grants import expanded, file_grant
 from engine.perform.checks.proof.found_names import FoundNames, as_grants, find_names
 from engine.perform.checks.proof.golden import stated, stated_test, stated_words
+from engine.perform.checks.proof.imports import python_name
 from engine.perform.checks.proof.more_of_the_same import more_of_the_same
 from engine.perform.checks.proof.moved_along import goes_along
 from engine.perform.checks.proof.moved_whole import left_behind, moved_whole
@@ -86,6 +89,7 @@ def transform(
     words: str = "",
 ) -> Transformed:
     """`oracle`: the base's files of tests, data, settings; `candidate`: every file of the change; `words`: its task."""
+    grants = (*grants, *_goes_with(changed, words))
     files: dict[str, bytes | None] = {}
     dropped: dict[str, str] = {}
     used: set[str] = set()
@@ -173,6 +177,17 @@ def transform(
         moved=whole,
         wanted=wanted,
     )
+
+
+def _goes_with(changed: Sequence[Owned], words: str) -> tuple[Grant, ...]:
+    """Modules that are gone and of which the task orders something to be taken away: only tests that need them go."""
+    gone_ones = [one for one in changed if one.owner is Owner.SUBJECT and one.python and one.after is None]
+    names = [python_name(one.path) for one in gone_ones if takes_away(words, _defines(one.before))]
+    return grants_of(tuple(f"delete {name.removeprefix('src.')}" for name in names))
+
+
+def _defines(source: bytes | None) -> str:
+    return " ".join(re.findall(r"(?m)^(?:async def|def|class)\s+(\w+)", (source or b"").decode("utf-8", "replace")))
 
 
 def _went_along(path: str, oracle: Mapping[str, bytes], changed: Sequence[Owned], words: str) -> bool:

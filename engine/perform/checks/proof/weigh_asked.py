@@ -20,6 +20,7 @@ from engine.perform.checks.proof.neighbour_runs import name_in_file
 from engine.perform.checks.proof.not_done import left_out, not_done, put_off
 from engine.perform.checks.proof.not_shown import fewer_than_criteria, not_shown
 from engine.perform.checks.proof.owned import Owner
+from engine.perform.checks.proof.proof_places import text_of_test
 from engine.perform.checks.proof.red_to_green import import_red
 from engine.perform.checks.proof.refusals import unprovoked
 from engine.perform.checks.proof.seen_cases import UNTOLD, by_id
@@ -37,6 +38,12 @@ from engine.plans.leanings import leans, mends, orders_removal
 
 PAGES = ("**/README*", "**/*.md", "**/*.rst", "docs/**")
 _BESIDE = re.compile(r"(?:tests?|spec|t)/")
+
+
+def _whole_test(id: str) -> str:
+    """A test without its parameters and subtests."""
+    file, mark, name = id.rpartition("::")
+    return f"{file}{mark}{name.partition('[')[0].partition('/')[0].partition(' ')[0]}"
 
 
 class AskedOfTheChange(NewTests):
@@ -93,7 +100,7 @@ class AskedOfTheChange(NewTests):
         if few := fewer_than_criteria(self.task, self._shown()[1], len(cases)):
             self.faults.append(unproven(Rule.NOT_SHOWN, few))
         whole, fresh, added = self._shown()
-        if wanted := unprovoked(self.task, fresh):
+        if wanted := unprovoked(self.task, f"{fresh}\n{self._edited_blocks()}"):
             text = f"the task wants a refusal (“{wanted[:80]}”), and no test that proves the change provokes one"
             self.faults.append(unproven(Rule.NOT_SHOWN, text))
         if words := self._not_run():
@@ -106,6 +113,18 @@ class AskedOfTheChange(NewTests):
         for name in () if self._red_as_told() else (*untold, *[*unstated(self.task, whole)][:1]):
             text = f"the task speaks of {name}, and no test that proves the change tries it"
             self.faults.append(unproven(Rule.NOT_SHOWN, text, test=name))
+
+    def _edited_blocks(self) -> str:
+        """Old tests that prove the change with further rows, whole: what they do with a row stands above it."""
+        old = {one.path: one.after for one in self.change.owned if one.owner is Owner.TEST and one.before and one.after}
+        known = {_whole_test(id) for spec in self.tests for id in by_id(self.r0(spec))}
+        names = dict.fromkeys((proof.path, _whole_test(proof.name)) for proof in self.proofs)
+        texts = [
+            text_of_test((old[path] or b"").decode("utf-8", "replace"), name)
+            for path, name in names
+            if path in old and name in known
+        ]
+        return "\n".join(texts)
 
     def _only_beside(self) -> str:
         """A new source file that only tests need, where nothing of the program that was there is another."""

@@ -182,6 +182,8 @@ class WholeRun(NewTestRuns):
                     asks = False
                 case Owner.STEERING if one.why.startswith("neither"):
                     asks = named_like_target(one.path, ground.sources)
+                case Owner.STEERING if one.before is None and ground.named(one.path):
+                    asks = False  # asked for by its name, and no run but the last has it
                 case Owner.DATA:
                     asks = one.read or not self._traced()
                 case Owner.CONFIG if one.before is not None and one.after is not None and has_sections(one.path):
