@@ -54,6 +54,8 @@ def owned(change: dict[str, str]) -> list[Owned]:
 def test_the_same_pieces_elsewhere() -> None:
     assert set(moved_whole(owned(MOVED))) == {"test/time.test.js", "test/days.test.js"}
     assert moved_whole(owned(WRONG)) == () == moved_whole(owned(WEAKER))
+    elsewhere = {**MOVED, "src/uses.js": USES_NOW.replace("./days.js", "./old/kept.js")}
+    assert moved_whole(owned(elsewhere)) == (), "what is used now is something else that was there"
     there = next(one for one in owned(MOVED) if one.path == "test/time.test.js")
     assert left_behind(there) == ["test/time.test.js::hours"]
 

@@ -6,6 +6,7 @@ take from each other, and in Go by which package a name is called, is where thin
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -45,6 +46,10 @@ def moved_whole(changed: Sequence[Owned]) -> tuple[str, ...]:
     if Counter(one.before for one in rest if one.before) != Counter(one.after for one in rest if one.after):
         return ()
     packages = _packages(code) if language == "go" else frozenset()
+    there = {name for one in code if one.before is None for name in (_stem(one.path), _folder(one.path))}
+    needed = {name for one in code for name in _needs(one.before, language)}
+    if not {name for one in code for name in _needs(one.after, language)} <= needed | there:
+        return ()  # something is taken from where nothing moved to
     for part in (source, tests):
         before = _pieces(((one.path, one.before) for one in part), language, packages)
         after = _pieces(((one.path, one.after) for one in part), language, packages)
@@ -53,6 +58,26 @@ def moved_whole(changed: Sequence[Owned]) -> tuple[str, ...]:
     if not any(_pieces([(one.path, one.before)], language, packages) for one in source):
         return ()
     return tuple(one.path for one in (*tests, *rest) if one.owner is not Owner.SUBJECT)
+
+
+_TAKEN = {
+    "go": re.compile(r"^import\s+(?:\w+\s+)?\"([^\"]+)\"|^\t(?:\w+\s+)?\"([^\"\n]+)\"\s*$", re.MULTILINE),
+    "javascript": re.compile(r"\bfrom\s*[\"']([^\"'\n]+)[\"']|\b(?:require|import)\s*\(?\s*[\"']([^\"'\n]+)[\"']"),
+}
+
+
+def _needs(data: bytes | None, language: str) -> set[str]:
+    """The last word of each place that a file takes something from."""
+    text = (data or b"").decode("utf-8", "replace")
+    return {_stem("".join(groups)) for groups in _TAKEN[language].findall(text)}
+
+
+def _stem(path: str) -> str:
+    return posixpath.basename(path).partition(".")[0]
+
+
+def _folder(path: str) -> str:
+    return posixpath.basename(posixpath.dirname(path))
 
 
 def nothing_moved(changed: Sequence[Owned]) -> str:

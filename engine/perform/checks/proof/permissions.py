@@ -183,7 +183,8 @@ def _goes_with(changed: Sequence[Owned], words: str) -> tuple[Grant, ...]:
     """Modules that are gone and of which the task orders something to be taken away: only tests that need them go."""
     gone_ones = [one for one in changed if one.owner is Owner.SUBJECT and one.python and one.after is None]
     names = [python_name(one.path) for one in gone_ones if takes_away(words, _defines(one.before))]
-    return grants_of(tuple(f"delete {name.removeprefix('src.')}" for name in names))
+    plain = [name.removeprefix("src.") for name in names if re.fullmatch(r"[A-Za-z_][\w.]*", name)]
+    return grants_of(tuple(f"delete {name}" for name in plain))
 
 
 def _defines(source: bytes | None) -> str:
